@@ -1,0 +1,54 @@
+PYTHON := .venv/bin/python
+TARGET ?= local
+JOBS ?= $(shell nproc)
+
+.PHONY: help bootstrap build build-tests test test-cpp test-python test-spark lint format demo \
+  wheel bench sanitize clean
+.DEFAULT_GOAL := help
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+bootstrap:
+	@scripts/bootstrap
+
+build: bootstrap ## compile the core into python/penstock (incremental)
+	@test -e build/release/build.ninja || cmake --preset release > /dev/null
+	@cmake --build --preset release -j $(JOBS)
+
+build-tests: bootstrap
+	@test -e build/default/build.ninja || cmake --preset default > /dev/null
+	@cmake --build --preset default -j $(JOBS)
+
+test: test-cpp test-python ## C++ tests, Python tests and doctests (without a Spark cluster)
+
+test-cpp: build-tests ## C++ tests only
+	ctest --preset default -j $(JOBS)
+
+test-python: build ## Python tests and doctests only
+	$(PYTHON) -m pytest -q -n $(JOBS) --dist loadfile -m 'not spark_cluster'
+
+test-spark: build ## tests on a Spark cluster of several executors
+	$(PYTHON) -m pytest -q -m spark_cluster
+
+lint: bootstrap ## what pre-commit checks: ruff, mypy, clang-format, codespell
+	scripts/lint
+
+format: bootstrap ## rewrite the sources as lint wants them
+	scripts/lint --fix
+
+demo: build ## run the demo: make demo TARGET=local|spark
+	$(PYTHON) examples/demo.py --target $(TARGET)
+
+wheel: bootstrap ## a self-contained wheel in dist/
+	scripts/wheel
+
+bench: build ## benchmarks
+	$(PYTHON) bench/run.py
+	$(PYTHON) -m pytest -q bench --benchmark-only
+
+sanitize: bootstrap ## C++ and native Python tests under ASan, UBSan and TSan
+	scripts/sanitize
+
+clean: ## remove all that was built (the venv stays)
+	rm -rf build dist python/penstock/_core.*.so* .mypy_cache .pytest_cache .ruff_cache .hypothesis

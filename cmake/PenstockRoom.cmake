@@ -1,0 +1,55 @@
+# penstock_room(NAME <room> [SOURCES a.cpp ...] [DEPENDS <room> ...] [LINK <target> ...]
+#               [TESTS a_test.cc ...])
+#
+# Declares one folder under cpp/ as a library `penstock_<room>`: static when it has sources,
+# INTERFACE when it has only headers. DEPENDS names other rooms, LINK names targets from
+# outside. TESTS become one executable `<room>_test`, known to ctest under that name and built
+# only with PENSTOCK_BUILD_TESTS=ON.
+#
+# Sources are listed one by one: no globbing, so that a file that is added or removed always
+# triggers a new configure.
+function(penstock_room)
+  cmake_parse_arguments(PARSE_ARGV 0 ROOM "" "NAME" "SOURCES;DEPENDS;LINK;TESTS")
+  if(ROOM_UNPARSED_ARGUMENTS OR NOT ROOM_NAME)
+    message(FATAL_ERROR "penstock_room: wrong arguments: ${ARGV}")
+  endif()
+
+  penstock_existing_files(SOURCES ${ROOM_SOURCES})
+  penstock_existing_files(TESTS ${ROOM_TESTS})
+
+  set(room penstock_${ROOM_NAME})
+  set(dependencies Threads::Threads ${ROOM_LINK})
+  foreach(dependency IN LISTS ROOM_DEPENDS)
+    list(APPEND dependencies penstock_${dependency})
+  endforeach()
+
+  if(SOURCES)
+    add_library(${room} STATIC ${SOURCES})
+    target_link_libraries(${room} PRIVATE penstock_options PUBLIC ${dependencies})
+  else()
+    add_library(${room} INTERFACE)
+    target_link_libraries(${room} INTERFACE ${dependencies})
+  endif()
+
+  if(TESTS AND PENSTOCK_BUILD_TESTS)
+    add_executable(${ROOM_NAME}_test ${TESTS})
+    target_link_libraries(${ROOM_NAME}_test
+      PRIVATE ${room} penstock_options GTest::gtest GTest::gtest_main)
+    add_test(NAME ${ROOM_NAME}_test COMMAND ${ROOM_NAME}_test)
+    set_tests_properties(${ROOM_NAME}_test PROPERTIES TIMEOUT 600)
+  endif()
+endfunction()
+
+# Sets <result> to the given files that exist; one that does not is reported and left out, so
+# that one unfinished room does not stop the configure of all others.
+function(penstock_existing_files result)
+  set(found "")
+  foreach(file IN LISTS ARGN)
+    if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${file}")
+      list(APPEND found "${file}")
+    else()
+      message(WARNING "listed but missing: ${CMAKE_CURRENT_SOURCE_DIR}/${file}")
+    endif()
+  endforeach()
+  set(${result} "${found}" PARENT_SCOPE)
+endfunction()
