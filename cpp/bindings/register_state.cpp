@@ -1,0 +1,82 @@
+// _core.state: keyed state and its backends.
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bindings/errors.h"
+#include "bindings/register.h"
+#include "state/rocksdb/database.h"
+
+namespace py = pybind11;
+
+namespace penstock::bindings {
+
+namespace {
+
+// Bytes objects are immutable and the caller's reference keeps them alive for the length of the
+// call, so a view of one stays valid after the GIL is released.
+std::string_view view(const py::bytes& bytes) { return static_cast<std::string_view>(bytes); }
+
+std::unique_ptr<RocksDatabase> open(const std::string& path,
+                                    const std::vector<std::string>& column_families) {
+  auto result = [&] {
+    py::gil_scoped_release release;
+    return RocksDatabase::open(path, column_families);
+  }();
+  return std::make_unique<RocksDatabase>(value_or_raise(std::move(result)));
+}
+
+void put(RocksDatabase& self, const std::string& column_family, const py::bytes& key,
+         const py::bytes& value) {
+  const std::string_view key_view = view(key);
+  const std::string_view value_view = view(value);
+  const Status status = [&] {
+    py::gil_scoped_release release;
+    return self.put(column_family, key_view, value_view);
+  }();
+  raise_not_ok(status);
+}
+
+std::optional<py::bytes> get(const RocksDatabase& self, const std::string& column_family,
+                             const py::bytes& key) {
+  const std::string_view key_view = view(key);
+  auto result = [&] {
+    py::gil_scoped_release release;
+    return self.get(column_family, key_view);
+  }();
+  const std::optional<std::string> value = value_or_raise(std::move(result));
+  return value ? std::optional<py::bytes>(*value) : std::nullopt;
+}
+
+void flush(RocksDatabase& self) {
+  const Status status = [&] {
+    py::gil_scoped_release release;
+    return self.flush();
+  }();
+  raise_not_ok(status);
+}
+
+// Keeps the GIL: close() needs exclusive access, which other Python threads could break.
+void close(RocksDatabase& self) { raise_not_ok(self.close()); }
+
+}  // namespace
+
+void register_state(py::module_& module) {
+  py::module_ state = module.def_submodule("state", "Keyed state and its backends.");
+  py::class_<RocksDatabase>(state, "RocksDatabase", "One open RocksDB with column families.")
+      .def_static("open", &open, py::arg("path"), py::arg("column_families"))
+      .def("put", &put, py::arg("column_family"), py::arg("key"), py::arg("value"))
+      .def("get", &get, py::arg("column_family"), py::arg("key"))
+      .def("flush", &flush)
+      .def("close", &close)
+      .def_property_readonly("column_families", &RocksDatabase::column_families);
+}
+
+}  // namespace penstock::bindings

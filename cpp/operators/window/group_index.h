@@ -1,0 +1,69 @@
+// From key columns to group ids and back, whatever the types of the keys.
+//
+// Three forms: no key columns (one group for all rows), one integer-like column (Int64KeyIndex on
+// the widened values) and everything else (BytesKeyIndex on canonical key bytes). `BatchKeys` is
+// made once per batch, `GroupIndex` once per slice.
+//
+// Thread safety: none; belongs to the subtask's thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "columnar/batch.h"
+#include "operators/window/key_index.h"
+
+namespace penstock::window {
+
+enum class KeyForm : uint8_t { kNone, kInt64, kBytes };
+
+KeyForm key_form(const std::vector<DataTypePtr>& types);
+
+// The keys of one batch, made ready for lookups.
+class BatchKeys {
+ public:
+  explicit BatchKeys(const std::vector<DataTypePtr>& types) : form_(key_form(types)) {}
+  // `columns` must remain live until the next call.
+  Status prepare(const std::vector<Column>& columns, int64_t num_rows);
+
+ private:
+  friend class GroupIndex;
+  Status widen(const Column& column, int64_t num_rows);
+  // The values and null flags at `rows`, in gathered_ and gathered_nulls_.
+  void gather(const int32_t* rows, int64_t count);
+
+  KeyForm form_;
+  const int64_t* values_ = nullptr;
+  const uint8_t* nulls_ = nullptr;  // one byte per row; nullptr: no nulls
+  std::vector<int64_t> widened_;
+  std::vector<uint8_t> null_flags_;
+  std::vector<int64_t> gathered_;
+  std::vector<uint8_t> gathered_nulls_;
+  EncodedKeys encoded_;
+};
+
+// The keys of one slice; each has a dense group id.
+class GroupIndex {
+ public:
+  explicit GroupIndex(std::vector<DataTypePtr> types)
+      : types_(std::move(types)), form_(key_form(types_)) {}
+
+  // groups[i] = group of row rows[i] (of row i when `rows` is nullptr).
+  void resolve(BatchKeys* keys, const int32_t* rows, int64_t count, uint32_t* groups);
+
+  [[nodiscard]] size_t size() const;
+  // The key columns of groups [from, from + count), in their original types, appended to `out`.
+  Status key_columns(size_t from, size_t count, std::vector<Column>* out) const;
+  void clear();
+  [[nodiscard]] size_t bytes() const { return int64_.bytes() + bytes_.bytes(); }
+
+ private:
+  std::vector<DataTypePtr> types_;
+  KeyForm form_;
+  Int64KeyIndex int64_;
+  BytesKeyIndex bytes_;
+  size_t only_group_ = 0;  // form kNone: 1 once a row was seen
+};
+
+}  // namespace penstock::window

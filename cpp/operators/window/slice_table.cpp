@@ -1,0 +1,98 @@
+#include "operators/window/slice_table.h"
+
+#include <utility>
+
+namespace penstock::window {
+
+SliceTable::SliceTable(const WindowPlan& plan, bool count_rows)
+    : plan_(plan), index_(plan.key_types()) {
+  const std::vector<BoundAggregate>& aggregates = plan.aggregates();
+  row_counts_ = aggregates.size();
+  for (size_t i = 0; i < aggregates.size(); ++i) {
+    accumulators_.push_back(make_accumulators(aggregates[i]));
+    if (aggregates[i].kind == AggregateKind::kCountStar) row_counts_ = i;
+  }
+  if (count_rows && row_counts_ == aggregates.size())
+    accumulators_.push_back(make_accumulators(BoundAggregate{}));
+}
+
+const std::vector<uint32_t>& SliceTable::resolve(BatchKeys* keys, const int32_t* rows,
+                                                 int64_t count) {
+  if (groups_.size() < static_cast<size_t>(count)) groups_.resize(static_cast<size_t>(count));
+  index_.resolve(keys, rows, count, groups_.data());
+  for (const auto& accumulators : accumulators_) accumulators->resize(index_.size());
+  return groups_;
+}
+
+Status SliceTable::update(const Batch& batch, BatchKeys* keys, const int32_t* rows, int64_t count) {
+  const GroupedRows grouped{rows, resolve(keys, rows, count).data(), count};
+  for (size_t i = 0; i < accumulators_.size(); ++i) {
+    const int column = i < plan_.aggregates().size() ? plan_.aggregates()[i].column_index : -1;
+    const Column* const input = column < 0 ? nullptr : &batch.columns[static_cast<size_t>(column)];
+    PENSTOCK_RETURN_NOT_OK(accumulators_[i]->update(input, grouped));
+  }
+  return Status::ok();
+}
+
+Status SliceTable::merge(const Batch& batch, BatchKeys* keys, const int32_t* rows, int64_t count) {
+  const GroupedRows grouped{rows, resolve(keys, rows, count).data(), count};
+  size_t column = plan_.first_accumulator_index();
+  for (size_t i = 0; i < plan_.aggregates().size(); ++i) {
+    PENSTOCK_RETURN_NOT_OK(accumulators_[i]->merge(&batch.columns[column], grouped));
+    column += plan_.aggregates()[i].partial_types.size();
+  }
+  return Status::ok();
+}
+
+void SliceTable::clear() {
+  index_.clear();
+  for (const auto& accumulators : accumulators_) accumulators->clear();
+}
+
+size_t SliceTable::bytes() const {
+  size_t total = index_.bytes() + groups_.capacity() * sizeof(uint32_t);
+  for (const auto& accumulators : accumulators_) total += accumulators->bytes();
+  return total;
+}
+
+SliceTable* SliceTables::at(Timestamp end) {
+  std::unique_ptr<SliceTable>& table = open_[end];
+  if (table == nullptr) {
+    if (spare_.empty()) {
+      table = std::make_unique<SliceTable>(*plan_, count_rows_);
+    } else {
+      table = std::move(spare_.back());
+      spare_.pop_back();
+    }
+  }
+  return table.get();
+}
+
+void SliceTables::drop(Timestamp end) {
+  const auto found = open_.find(end);
+  if (found == open_.end()) return;
+  if (spare_.size() < kSpareTables) {
+    found->second->clear();
+    spare_.push_back(std::move(found->second));
+  }
+  open_.erase(found);
+}
+
+void SliceTables::clear() {
+  open_.clear();
+  spare_.clear();
+}
+
+size_t SliceTables::groups() const {
+  size_t total = 0;
+  for (const auto& [end, table] : open_) total += table->size();
+  return total;
+}
+
+size_t SliceTables::bytes() const {
+  size_t total = 0;
+  for (const auto& [end, table] : open_) total += table->bytes();
+  return total;
+}
+
+}  // namespace penstock::window

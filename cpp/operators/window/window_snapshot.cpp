@@ -1,0 +1,167 @@
+#include "operators/window/window_snapshot.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "record/key_encoding.h"
+
+namespace penstock::window {
+
+namespace {
+
+StateMeta contents_meta(const WindowPlan& plan) {
+  StateMeta meta;
+  meta.name = kContentsState;
+  meta.kind = StateKind::kWindowContents;
+  meta.key_type = plan.key_type();
+  meta.namespace_type = plan.namespace_type();
+  meta.value_type = plan.value_type();
+  return meta;
+}
+
+Status check_part(const std::string& name, const char* part, const std::string& written,
+                  const std::string& here) {
+  if (written == here) return Status::ok();
+  return Status::invalid(
+      "state '" + name + "' was written with " + part + " " + written + ", this job has " + here +
+      "; restore with the old definition, or give the operator a new uid to start without it");
+}
+
+Status snapshot_slice(Timestamp end, const SliceTable& table, const WindowPlan& plan,
+                      int32_t max_parallelism, KeyedStateData* data) {
+  const std::string name_space = encode_int64_le(end);
+  std::string value;
+  for (size_t from = 0; from < table.size(); from += kMaxEmitRows) {
+    const size_t count = std::min(kMaxEmitRows, table.size() - from);
+    std::vector<Column> columns;
+    PENSTOCK_RETURN_NOT_OK(table.index().key_columns(from, count, &columns));
+    EncodedKeys keys;
+    if (!columns.empty()) {
+      PENSTOCK_ASSIGN_OR_RETURN(keys, encode_keys(columns, static_cast<int64_t>(count)));
+    }
+    for (size_t i = 0; i < count; ++i) {
+      value.clear();
+      for (size_t a = 0; a < plan.aggregates().size(); ++a)
+        table.accumulators(a).serialise(from + i, &value);
+      const bool keyed = !columns.empty();
+      const uint32_t hash = keyed ? keys.hashes[i] : 0;
+      data->add(key_group_of(hash, max_parallelism),
+                keyed ? keys.bytes.bytes_at(static_cast<int64_t>(i)) : std::string_view(),
+                name_space, value);
+    }
+  }
+  return Status::ok();
+}
+
+struct RestoredSlice {
+  std::vector<std::string_view> keys;
+  std::vector<std::string_view> values;
+};
+
+Status restore_slice(const RestoredSlice& slice, const WindowPlan& plan, SliceTable* table) {
+  std::vector<Column> columns;
+  const size_t width = plan.key_types().size();
+  for (size_t i = 0; i < width; ++i) {
+    PENSTOCK_ASSIGN_OR_RETURN(Column column, decode_keys(slice.keys, plan.key_types()[i],
+                                                         width == 1 ? -1 : static_cast<int>(i)));
+    columns.push_back(std::move(column));
+  }
+  BatchKeys keys(plan.key_types());
+  const auto count = static_cast<int64_t>(slice.keys.size());
+  PENSTOCK_RETURN_NOT_OK(keys.prepare(columns, count));
+  const std::vector<uint32_t>& groups = table->resolve(&keys, nullptr, count);
+  if (table->size() != slice.keys.size()) {
+    return Status::corruption("state '" + std::string(kContentsState) +
+                              "' holds a key twice for one window");
+  }
+  for (size_t i = 0; i < slice.values.size(); ++i) {
+    std::string_view value = slice.values[i];
+    for (size_t a = 0; a < plan.aggregates().size(); ++a) {
+      PENSTOCK_RETURN_NOT_OK(table->mutable_accumulators(a)->deserialise(groups[i], &value));
+    }
+    if (!value.empty())
+      return Status::corruption("window state: bytes left over behind the accumulators of a key");
+  }
+  return Status::ok();
+}
+
+}  // namespace
+
+std::string encode_int64_le(int64_t value) {
+  std::string bytes(8, '\0');
+  for (size_t i = 0; i < 8; ++i)
+    bytes[i] = static_cast<char>((static_cast<uint64_t>(value) >> (8 * i)) & 0xFF);
+  return bytes;
+}
+
+Result<int64_t> decode_int64_le(std::string_view bytes) {
+  if (bytes.size() != 8) {
+    return Status::corruption("window state: an int64 has " + std::to_string(bytes.size()) +
+                              " bytes");
+  }
+  uint64_t value = 0;
+  for (size_t i = 0; i < 8; ++i)
+    value |= static_cast<uint64_t>(static_cast<uint8_t>(bytes[i])) << (8 * i);
+  return static_cast<int64_t>(value);
+}
+
+Status check_same_meta(const StateMeta& written, const StateMeta& here) {
+  PENSTOCK_RETURN_NOT_OK(check_part(here.name, "keys of type", written.key_type, here.key_type));
+  PENSTOCK_RETURN_NOT_OK(
+      check_part(here.name, "windows", written.namespace_type, here.namespace_type));
+  return check_part(here.name, "values", written.value_type, here.value_type);
+}
+
+void snapshot_watermark(Timestamp watermark, OperatorState* state) {
+  ListStateData list;
+  list.meta.name = kWatermarkState;
+  list.meta.kind = StateKind::kOperatorUnionList;
+  list.meta.value_type = "int64";
+  list.items.push_back(encode_int64_le(watermark));
+  state->lists.push_back(std::move(list));
+}
+
+Result<Timestamp> restore_watermark(const OperatorState& state) {
+  const ListStateData* const list = state.find_list(kWatermarkState);
+  if (list == nullptr || list->items.empty()) return kMinTimestamp;
+  Timestamp smallest = kMaxTimestamp;
+  for (const std::string& item : list->items) {
+    PENSTOCK_ASSIGN_OR_RETURN(const Timestamp watermark, decode_int64_le(item));
+    smallest = std::min(smallest, watermark);
+  }
+  return smallest;
+}
+
+Status snapshot_slices(const SliceTables& tables, const WindowPlan& plan, int32_t max_parallelism,
+                       OperatorState* state) {
+  KeyedStateData data;
+  data.meta = contents_meta(plan);
+  for (const auto& [end, table] : tables.open()) {
+    PENSTOCK_RETURN_NOT_OK(snapshot_slice(end, *table, plan, max_parallelism, &data));
+  }
+  state->keyed.push_back(std::move(data));
+  return Status::ok();
+}
+
+Status restore_slices(const OperatorState& state, const WindowPlan& plan, SliceTables* tables) {
+  const KeyedStateData* const data = state.find_keyed(kContentsState);
+  if (data == nullptr) return Status::ok();
+  PENSTOCK_RETURN_NOT_OK(check_same_meta(data->meta, contents_meta(plan)));
+  std::map<Timestamp, RestoredSlice> slices;
+  PENSTOCK_RETURN_NOT_OK(
+      data->for_each([&](int32_t, std::string_view key, std::string_view name_space,
+                         std::string_view value) -> Status {
+        PENSTOCK_ASSIGN_OR_RETURN(const Timestamp end, decode_int64_le(name_space));
+        RestoredSlice& slice = slices[end];
+        slice.keys.push_back(key);
+        slice.values.push_back(value);
+        return Status::ok();
+      }));
+  for (const auto& [end, slice] : slices)
+    PENSTOCK_RETURN_NOT_OK(restore_slice(slice, plan, tables->at(end)));
+  return Status::ok();
+}
+
+}  // namespace penstock::window

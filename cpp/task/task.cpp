@@ -1,0 +1,150 @@
+#include "task/task.h"
+
+#include <algorithm>
+#include <exception>
+#include <string>
+
+namespace penstock {
+
+namespace {
+template <typename... Visitors>
+struct Overloaded : Visitors... {
+  using Visitors::operator()...;
+};
+}  // namespace
+
+void Task::post(Letter letter) {
+  {
+    const std::lock_guard<std::mutex> lock(mail_mutex_);
+    mail_.push_back(std::move(letter));
+  }
+  has_mail_.store(true, std::memory_order_release);
+  waker_->wake();
+}
+
+void Task::trigger_checkpoint(Barrier barrier) {
+  post([this, barrier] { return take_checkpoint(barrier); });
+}
+
+void Task::notify_checkpoint_completed(CheckpointId id) {
+  post([this, id] { return chain_->checkpoint_completed(id); });
+}
+
+void Task::abort_checkpoint(CheckpointId id) {
+  post([this, id] {
+    if (gate_) gate_->abort_checkpoint(id);
+    return Status::ok();
+  });
+}
+
+Status Task::drain_mailbox() {
+  if (!has_mail_.load(std::memory_order_acquire)) return Status::ok();
+  std::vector<Letter> letters;
+  {
+    const std::lock_guard<std::mutex> lock(mail_mutex_);
+    letters.swap(mail_);
+    has_mail_.store(false, std::memory_order_release);
+  }
+  for (Letter& letter : letters) PENSTOCK_RETURN_NOT_OK(letter());
+  return Status::ok();
+}
+
+Status Task::take_checkpoint(const Barrier& barrier) {
+  OperatorStates state;
+  PENSTOCK_RETURN_NOT_OK(chain_->barrier(barrier, &state));
+  listener_->acknowledged(chain_->info(), barrier, std::move(state));
+  return Status::ok();
+}
+
+void Task::run() {
+  OperatorStates final_state;
+  Status status;
+  // The core throws nothing, but memory can run out, and libraries below it may throw: the job
+  // fails, the process lives.
+  try {
+    status = chain_->open(restored_);
+    restored_.clear();
+    if (status.is_ok()) status = loop();
+    if (status.is_ok()) status = chain_->snapshot(&final_state);
+  } catch (const std::exception& error) {
+    status = Status::internal("task '" + chain_->info().vertex_name + "', subtask " +
+                              std::to_string(chain_->info().subtask + 1) + ": " + error.what());
+  }
+  Status closed = chain_->close();
+  if (status.is_ok()) status = std::move(closed);
+  if (status.is_ok()) {
+    listener_->finished(chain_->info(), std::move(final_state));
+  } else {
+    listener_->failed(chain_->info(), std::move(status));
+  }
+}
+
+Status Task::loop() {
+  bool done = false;
+  while (!done) {
+    if (cancelled_->load(std::memory_order_relaxed))
+      return Status::cancelled("the job was cancelled");
+    PENSTOCK_RETURN_NOT_OK(drain_mailbox());
+    PENSTOCK_RETURN_NOT_OK(run_due_timers());
+    PENSTOCK_RETURN_NOT_OK(gate_ ? gate_step(&done) : source_step(&done));
+  }
+  return chain_->end_input();
+}
+
+Status Task::run_due_timers() {
+  const int64_t next = chain_->next_processing_time();
+  if (next == kMaxTimestamp) return Status::ok();
+  const int64_t now = clock_->now_millis();
+  return next <= now ? chain_->on_processing_time(now) : Status::ok();
+}
+
+void Task::wait(Waker::Ticket ticket, int64_t deadline_millis) {
+  if (has_mail_.load(std::memory_order_acquire) || cancelled_->load(std::memory_order_acquire))
+    return;
+  deadline_millis = std::min(deadline_millis, chain_->next_processing_time());
+  if (deadline_millis == kMaxTimestamp) {
+    waker_->wait(ticket);
+  } else {
+    waker_->wait(ticket, deadline_millis - clock_->now_millis());
+  }
+}
+
+Status Task::source_step(bool* done) {
+  const Waker::Ticket ticket = waker_->prepare();
+  PENSTOCK_ASSIGN_OR_RETURN(const Poll poll, chain_->poll_source());
+  switch (poll.kind) {
+    case PollKind::kMore:
+      return Status::ok();
+    case PollKind::kWait:
+      wait(ticket, poll.wake_millis);
+      return Status::ok();
+    case PollKind::kEnd:
+      *done = true;
+      return chain_->process_watermark(Watermark{kMaxTimestamp});
+  }
+  return Status::internal("a source gave an unknown poll kind");
+}
+
+Status Task::gate_step(bool* done) {
+  const Waker::Ticket ticket = waker_->prepare();
+  PENSTOCK_ASSIGN_OR_RETURN(GateEvent event, gate_->poll());
+  return std::visit(
+      Overloaded{
+          [&](Nothing) {
+            wait(ticket, kMaxTimestamp);
+            return Status::ok();
+          },
+          [&](BatchReceived& received) { return chain_->process_batch(std::move(received.batch)); },
+          [&](Watermark watermark) { return chain_->process_watermark(watermark); },
+          [&](WatermarkStatus status) { return chain_->process_status(status); },
+          [&](const CheckpointReady& ready) { return take_checkpoint(ready.barrier); },
+          [&](const CheckpointSubsumed&) { return Status::ok(); },
+          [&](EndOfAllInput) {
+            *done = true;
+            return Status::ok();
+          },
+      },
+      event);
+}
+
+}  // namespace penstock
