@@ -1,0 +1,55 @@
+"""The DataStream API, with PyFlink's names."""
+
+from __future__ import annotations
+
+from penstock.datastream.checkpoint_config import CheckpointConfig, CheckpointingMode
+from penstock.datastream.closeable_iterator import CloseableIterator
+from penstock.datastream.data_stream import DataStream
+from penstock.datastream.functions import (
+    AggregateFunction,
+    FilterFunction,
+    FlatMapFunction,
+    Function,
+    KeySelector,
+    MapFunction,
+    ProcessAllWindowFunction,
+    ProcessWindowFunction,
+    ReduceFunction,
+    RuntimeContext,
+    SinkFunction,
+    WindowFunction,
+)
+from penstock.datastream.keyed_stream import KeyedStream
+from penstock.datastream.output_tag import OutputTag
+from penstock.datastream.sinks import DataStreamSink
+from penstock.datastream.stream_execution_environment import StreamExecutionEnvironment
+from penstock.datastream.window import TimeWindow, TumblingEventTimeWindows, WindowAssigner
+from penstock.datastream.windowed_stream import AllWindowedStream, WindowedStream
+
+__all__ = [
+    "AggregateFunction",
+    "AllWindowedStream",
+    "CheckpointConfig",
+    "CheckpointingMode",
+    "CloseableIterator",
+    "DataStream",
+    "DataStreamSink",
+    "FilterFunction",
+    "FlatMapFunction",
+    "Function",
+    "KeySelector",
+    "KeyedStream",
+    "MapFunction",
+    "OutputTag",
+    "ProcessAllWindowFunction",
+    "ProcessWindowFunction",
+    "ReduceFunction",
+    "RuntimeContext",
+    "SinkFunction",
+    "StreamExecutionEnvironment",
+    "TimeWindow",
+    "TumblingEventTimeWindows",
+    "WindowAssigner",
+    "WindowFunction",
+    "WindowedStream",
+]

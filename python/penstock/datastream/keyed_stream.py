@@ -1,0 +1,118 @@
+"""KeyedStream: a stream partitioned by key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from penstock.common.typeinfo import TypeInformation
+from penstock.datastream.column_operations import check_key_columns
+from penstock.datastream.data_stream import DataStream
+from penstock.datastream.functions import KeySelector, as_callable
+from penstock.datastream.window import WindowAssigner
+from penstock.datastream.windowed_stream import WindowedStream
+from penstock.expressions import Expression
+from penstock.graph.transformation import KeyedTransformation, Keys
+
+__all__ = ["KeyedStream"]
+
+_EXPECTED = "key_by() takes a KeySelector, a callable, or names of columns"
+
+
+class KeyedStream(DataStream):
+    """Everything of DataStream, and what needs a key: windows.
+
+    An operator behind it gets all elements of a key in the same subtask.
+    """
+
+    def __init__(self, origin: DataStream, keys: Keys) -> None:
+        source = origin._transformation
+        super().__init__(
+            origin._environment, KeyedTransformation("Keyed", (source,), source.schema, keys=keys)
+        )
+        self._origin = origin
+        self._keys = keys
+
+    def key_by(self, *key_selector: Any, key_type: TypeInformation | None = None) -> KeyedStream:
+        """Another key instead of this one."""
+        return self._origin.key_by(*key_selector, key_type=key_type)
+
+    def window(self, window_assigner: WindowAssigner) -> WindowedStream:
+        """Windows per key.
+
+        >>> import pyarrow
+        >>> from penstock import Duration, StreamExecutionEnvironment, Time, WatermarkStrategy
+        >>> from penstock import functions as F
+        >>> from penstock.datastream import TumblingEventTimeWindows
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> clicks = pyarrow.table({"ad": ["a", "b", "a"], "ts": [1, 2, 12_000]})
+        >>> counts = (
+        ...     env.from_arrow(clicks)
+        ...     .assign_timestamps_and_watermarks(
+        ...         WatermarkStrategy.for_monotonous_timestamps().with_timestamp_column("ts"))
+        ...     .key_by("ad")
+        ...     .window(TumblingEventTimeWindows.of(Time.seconds(10)))
+        ...     .aggregate(F.count().alias("clicks"))
+        ... )
+        >>> counts.get_schema().names
+        ['ad', 'window_start', 'window_end', 'clicks']
+        """
+        return WindowedStream(self, window_assigner)
+
+    def __repr__(self) -> str:
+        if self._keys.columns is not None:
+            return f"<KeyedStream by columns {', '.join(self._keys.columns)}>"
+        return f"<KeyedStream by {self._keys.function!r}>"
+
+
+def keyed_stream(
+    stream: DataStream, selectors: Sequence[Any], key_type: TypeInformation | None
+) -> KeyedStream:
+    """The stream keyed by what ``key_by`` was given."""
+    # PyFlink's second positional argument is the key type.
+    if len(selectors) == 2 and (selectors[1] is None or isinstance(selectors[1], TypeInformation)):
+        selectors, key_type = selectors[:1], selectors[1]
+    if key_type is not None and not isinstance(key_type, TypeInformation):
+        raise TypeError(f"key_by(): key_type must be one of Types, not {key_type!r}")
+    if not selectors:
+        raise TypeError(f"{_EXPECTED}; it was called without any")
+    columns = _column_names(selectors)
+    if columns is not None:
+        check_key_columns(stream._transformation, columns)
+        return KeyedStream(stream, Keys(columns=columns))
+    if len(selectors) > 1:
+        raise TypeError(f"{_EXPECTED}; return a tuple from one function for a key of several parts")
+    if not isinstance(selectors[0], KeySelector) and not callable(selectors[0]):
+        raise TypeError(f"{_EXPECTED}, not {selectors[0]!r}")
+    function, lifecycle = as_callable(selectors[0], KeySelector, "get_key", "key_by()")
+    return KeyedStream(stream, Keys(function=function, lifecycle=lifecycle))
+
+
+def _column_names(selectors: Sequence[Any]) -> tuple[str, ...] | None:
+    """The names, when all selectors name columns; None when the first does not."""
+    items: Iterable[Any] = selectors
+    if len(selectors) == 1 and isinstance(selectors[0], (list, tuple)):
+        items = selectors[0]
+        if not items:
+            raise TypeError(f"{_EXPECTED}; the list of names is empty")
+    names = [_column_name(item) for item in items]
+    if not any(names) and items is selectors:
+        return None
+    for name, item in zip(names, items, strict=True):
+        if name is None:
+            raise TypeError(f"{_EXPECTED}, and {item!r} is not the name of a column")
+    if len(set(names)) < len(names):
+        raise ValueError(f"key_by() got a column twice: {names}")
+    return tuple(name for name in names if name is not None)
+
+
+def _column_name(item: Any) -> str | None:
+    if isinstance(item, Expression):
+        name = getattr(item, "column", None)
+        if name is None:
+            raise TypeError(
+                f"key_by() takes columns by name, not the expression {item.text()}; "
+                "make a column of it first: with_columns(key=...)"
+            )
+        return str(name)
+    return item if isinstance(item, str) else None

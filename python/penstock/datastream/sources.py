@@ -1,0 +1,96 @@
+"""Data as sources: collections of Python objects, and anything that speaks Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pyarrow as pa
+
+from penstock.common.arrow_types import schema_of
+from penstock.common.row import Row
+from penstock.common.typeinfo import RowTypeInfo, TypeInformation
+from penstock.graph.specs import ArrowSourceSpec, CollectionSourceSpec
+from penstock.graph.transformation import SourceTransformation
+
+__all__ = ["arrow_source", "collection_source"]
+
+
+def collection_source(
+    collection: Iterable[Any], type_info: TypeInformation | None
+) -> SourceTransformation:
+    """A source of the elements of ``collection``, all checked against ``type_info``."""
+    if isinstance(collection, (str, bytes)) or not isinstance(collection, Iterable):
+        raise TypeError(f"from_collection() takes a collection of elements, not {collection!r}")
+    items = list(collection)
+    if type_info is not None:
+        if not isinstance(type_info, TypeInformation):
+            raise TypeError(
+                f"type_info must be one of Types, such as Types.LONG(), not {type_info!r}"
+            )
+        for index, item in enumerate(items):
+            wrong = type_info.mismatch(item)
+            if wrong:
+                raise TypeError(f"from_collection(): element {index}: {wrong}")
+        if isinstance(type_info, RowTypeInfo):
+            items = _rows(items, type_info.get_field_names())
+    return SourceTransformation(
+        "Source: Collection", (), schema_of(type_info), spec=CollectionSourceSpec(items)
+    )
+
+
+def _rows(items: list[Any], names: list[str]) -> list[Row]:
+    """Elements of a ROW type are Rows, whatever they were given as."""
+    make = Row(*names)
+    return [
+        make(*(item[name] for name in names)) if isinstance(item, dict) else make(*item)
+        for item in items
+    ]
+
+
+def arrow_source(data: Any) -> SourceTransformation:
+    """A source of the rows of ``data``."""
+    if not (hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")):
+        raise TypeError(
+            f"from_arrow() takes Arrow data (pyarrow, pandas, Polars, DuckDB: anything with __arrow_c_stream__), "
+            f"not {type(data).__name__}"
+        )
+    table = data if isinstance(data, pa.Table) else pa.table(data)
+    names = table.schema.names
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ValueError(f"from_arrow(): the column {repeated[0]!r} is there twice")
+    table = table.cast(pa.schema([f.with_type(_without_views(f.type)) for f in table.schema]))
+    # The engine decodes dictionaries; its columns have the type of the values.
+    fields = [pa.field(f.name, _decoded(f.type), f.nullable) for f in table.schema]
+    return SourceTransformation(
+        "Source: Arrow", (), pa.schema(fields), spec=ArrowSourceSpec(table), columnar=True
+    )
+
+
+def _decoded(data_type: pa.DataType) -> pa.DataType:
+    return data_type.value_type if pa.types.is_dictionary(data_type) else data_type
+
+
+def _without_views(data_type: pa.DataType) -> pa.DataType:
+    """The type with Arrow's view layouts (Polars exports them) replaced by the plain ones."""
+    kinds = pa.types
+    if kinds.is_string_view(data_type):
+        return pa.large_string()
+    if kinds.is_binary_view(data_type):
+        return pa.large_binary()
+    if kinds.is_dictionary(data_type):
+        values = _without_views(data_type.value_type)
+        return data_type if values == data_type.value_type else values
+    if kinds.is_large_list(data_type):
+        return pa.large_list(_field_without_views(data_type.value_field))
+    if kinds.is_list(data_type):
+        return pa.list_(_field_without_views(data_type.value_field))
+    if kinds.is_struct(data_type):
+        fields = [data_type.field(i) for i in range(data_type.num_fields)]
+        return pa.struct([_field_without_views(field) for field in fields])
+    return data_type
+
+
+def _field_without_views(field: pa.Field) -> pa.Field:
+    return field.with_type(_without_views(field.type))

@@ -1,0 +1,117 @@
+"""User functions of windows in the form that a GeneralWindowSpec holds; all of it pickles."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from penstock.common.row import Row
+from penstock.datastream.functions import (
+    Function,
+    ProcessAllWindowFunction,
+    ProcessWindowFunction,
+    WindowFunction,
+)
+from penstock.datastream.window import TimeWindow
+
+__all__ = ["FieldReduce", "WindowFunctionAdapter"]
+
+
+class _Context(ProcessWindowFunction.Context, ProcessAllWindowFunction.Context):
+    def __init__(self, window: TimeWindow, watermark: int) -> None:
+        self._window = window
+        self._watermark = watermark
+
+    def window(self) -> TimeWindow:
+        return self._window
+
+    def current_watermark(self) -> int:
+        return self._watermark
+
+    def current_processing_time(self) -> int:
+        return time.time_ns() // 1_000_000
+
+
+class WindowFunctionAdapter:
+    """``(key, start, end, watermark, elements) -> iterable`` over a window function of any kind.
+
+    A plain callable is ``function(key, window, elements)``, for ``window_all`` ``function(window, elements)``.
+    """
+
+    def __init__(self, function: Any, window_all: bool) -> None:
+        process = ProcessAllWindowFunction if window_all else ProcessWindowFunction
+        if isinstance(function, Function) and not isinstance(function, (process, WindowFunction)):
+            raise TypeError(
+                f"window_function takes a {process.__name__} here, not a {type(function).__name__}"
+            )
+        if not isinstance(function, Function) and not callable(function):
+            raise TypeError(
+                f"window_function takes a {process.__name__} or a callable, not {function!r}"
+            )
+        self.function = function
+        self.window_all = window_all
+
+    @property
+    def lifecycle(self) -> Function | None:
+        """The object whose open and close are to be called."""
+        return self.function if isinstance(self.function, Function) else None
+
+    def __call__(
+        self, key: Any, start: int, end: int, watermark: int, elements: Iterable[Any]
+    ) -> Iterable[Any]:
+        window = TimeWindow(start, end)
+        function = self.function
+        if isinstance(function, ProcessWindowFunction):
+            result = function.process(key, _Context(window, watermark), elements)
+        elif isinstance(function, ProcessAllWindowFunction):
+            result = function.process(_Context(window, watermark), elements)
+        elif isinstance(function, WindowFunction):
+            result = function.apply(key, window, elements)
+        elif self.window_all:
+            result = function(window, elements)
+        else:
+            result = function(key, window, elements)
+        return () if result is None else result
+
+
+class FieldReduce:
+    """Flink's field aggregators as a reduce function: sum, min or max of one field.
+
+    The result keeps all other fields of the first element.
+
+    >>> FieldReduce("max", 1)(("a", 1, "first"), ("a", 5, "second"))
+    ('a', 5, 'first')
+    """
+
+    def __init__(self, kind: str, field: int | str | None) -> None:
+        self.kind = kind
+        self.field = field  # None: the elements are bare values
+
+    def __call__(self, first: Any, other: Any) -> Any:
+        if self.field is None:
+            return self._combined(first, other)
+        value = self._combined(first[self.field], other[self.field])
+        if isinstance(first, dict):
+            return {**first, self.field: value}
+        return _with_field(first, self.field, value)
+
+    def _combined(self, first: Any, other: Any) -> Any:
+        if self.kind == "sum":
+            return first + other
+        if self.kind == "min":
+            return min(first, other)
+        return max(first, other)
+
+    def __repr__(self) -> str:
+        return f"{self.kind}({self.field!r})"
+
+
+def _with_field(element: Sequence[Any], field: int | str, value: Any) -> Any:
+    names = element._fields if isinstance(element, Row) else None
+    position = field if isinstance(field, int) else (names or ()).index(field)
+    values = [*element]
+    values[position] = value
+    if isinstance(element, Row):
+        return Row(*values) if names is None else Row(*names)(*values)
+    return type(element)(values)  # type: ignore[call-arg]  # a tuple or a list

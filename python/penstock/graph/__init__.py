@@ -1,0 +1,1 @@
+"""From transformations to a job graph. Describes, checks and plans; executes nothing."""
