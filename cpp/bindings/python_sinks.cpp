@@ -13,15 +13,6 @@ namespace penstock::bindings {
 
 namespace {
 
-Result<py::object> argument_of(const Batch& batch, bool rows) {
-  if (rows) {
-    PENSTOCK_ASSIGN_OR_RETURN(const Batch converted, as_rows(batch));
-    return py::object(list_from_objects(converted.rows));
-  }
-  if (!batch.is_columnar()) return Status::type_error("a sink of Arrow batches got rows");
-  return record_batch_of(batch);
-}
-
 // "surrogatepass", so that what str() gave is written exactly.
 bool append_utf8(PyObject* text, std::string* out) {
   Py_ssize_t size = 0;
@@ -45,11 +36,28 @@ Status BatchSink::process_batch(Batch batch, Output& output) {
   if (batch.num_rows == 0) return Status::ok();
   const GilScope gil;
   const Batch input = std::move(batch);
-  PENSTOCK_ASSIGN_OR_RETURN(const py::object argument, argument_of(input, rows_));
-  const PyRef result = PyRef::adopt(call_one(function_.get(), argument.ptr()));
+  if (!input.is_columnar()) return Status::type_error("a sink of Arrow batches got rows");
+  PENSTOCK_ASSIGN_OR_RETURN(const py::object argument, record_batch_of(input));
+  const PyRef result = PyRef::adopt(call_one(function(), argument.ptr()));
   if (result) return Status::ok();
   return status_from_python_error("sink function raised on a batch of " +
                                   std::to_string(input.num_rows) + " records");
+}
+
+Status FunctionSink::process_batch(Batch batch, Output& output) {
+  (void)output;
+  if (batch.num_rows == 0) return Status::ok();
+  const GilScope gil;
+  const Batch input = std::move(batch);
+  PENSTOCK_ASSIGN_OR_RETURN(const Batch rows, as_rows(input));
+  for (int64_t i = 0; i < rows.num_rows; ++i) {
+    if (context_.is_cancelled()) return cancelled_in_user_code();
+    PyObject* const row = row_at(rows, i);
+    PyObject* const result = call_one(function(), row);
+    if (result == nullptr) return raised_on_record("sink function", row);
+    Py_DECREF(result);
+  }
+  return Status::ok();
 }
 
 Status PrintSink::open(const OperatorContext& context) {

@@ -1,23 +1,25 @@
-// Sinks that end in Python: a function per batch, and printing.
+// Sinks that end in Python: a function per batch or per element, and printing.
 #pragma once
 
 #include <string>
 #include <utility>
 
-#include "bindings/lifecycle.h"
+#include "bindings/function_operators.h"
 
 namespace penstock::bindings {
 
-// function(list of elements) with `rows`, else function(pyarrow.RecordBatch).
-class BatchSink final : public PythonOperator {
+// function(pyarrow.RecordBatch) per batch.
+class BatchSink final : public FunctionOperator {
  public:
-  BatchSink(PyRef function, bool rows, Lifecycles lifecycles)
-      : PythonOperator(std::move(lifecycles)), function_(std::move(function)), rows_(rows) {}
+  using FunctionOperator::FunctionOperator;
   Status process_batch(Batch batch, Output& output) override;
+};
 
- private:
-  PyRef function_;
-  bool rows_;
+// function(element) per element.
+class FunctionSink final : public FunctionOperator {
+ public:
+  using FunctionOperator::FunctionOperator;
+  Status process_batch(Batch batch, Output& output) override;
 };
 
 // Writes each element's str() as a line to Python's sys.stdout or sys.stderr, whatever they are at

@@ -14,6 +14,7 @@
 #include "bindings/errors.h"
 #include "bindings/object_ops.h"
 #include "bindings/register.h"
+#include "bindings/row_access.h"
 #include "bindings/rows.h"
 #include "columnar/builder.h"
 #include "record/key_encoding.h"
@@ -246,6 +247,8 @@ void register_columnar(py::module_& module) {
       .def("to_columns", &to_columns, py::arg("schema"))
       .def("buffer_addresses", &buffer_addresses)
       .def("__repr__", &describe);
+  columnar.def("install_row_access", &install_row_access, py::arg("row_class"),
+               "Makes item access of the class native.");
   columnar.def("batches_from_stream", &batches_from_stream, py::arg("obj"),
                "An empty batch of the stream's schema, and the list of its batches.");
 }

@@ -180,10 +180,6 @@ py::object pop(ResultQueue& queue, int64_t timeout_ms) {
   return list_from_objects(unwrap(as_rows(result.batch)).rows);
 }
 
-OperatorPtr make_batch_sink(const py::object& function, bool rows, const py::sequence& lifecycles) {
-  return std::make_shared<BatchSink>(callable(function, "function"), rows, Lifecycles(lifecycles));
-}
-
 void register_row_operators(py::module_& m) {
   const auto no_lifecycles = py::arg("lifecycles") = py::tuple();
   m.def("map", &make_function<MapOperator>, py::arg("function"), no_lifecycles);
@@ -227,7 +223,9 @@ void register_sinks(py::module_& m) {
       },
       py::arg("prefix"), py::arg("to_stderr"));
   m.def("discard_sink", []() -> OperatorPtr { return std::make_shared<DiscardSink>(); });
-  m.def("batch_sink", &make_batch_sink, py::arg("function"), py::arg("rows"),
+  m.def("batch_sink", &make_function<BatchSink>, py::arg("function"),
+        py::arg("lifecycles") = py::tuple());
+  m.def("function_sink", &make_function<FunctionSink>, py::arg("function"),
         py::arg("lifecycles") = py::tuple());
 }
 

@@ -6,21 +6,28 @@
 // hash reach snapshots and decide which subtask owns a key: NEVER to change
 // (tests/data/key_vectors.json holds golden vectors).
 //
+// clang-format off
 //   tag   kind        bytes after the tag
 //   0x01  None        -
 //   0x02  False       -
 //   0x03  True        -
-//   0x04  int         8 bytes big endian, sign bit flipped (fits int64)
-//   0x05  big int     sign byte (0 negative, 1 positive), u32 BE length, magnitude big endian (no
-//   leading zero) 0x06  float       8 bytes big endian IEEE, total order flip (negative: all bits,
-//   else sign bit); -0.0 -> 0.0; one NaN 0x07  str         varint length, UTF-8 0x08  bytes varint
-//   length, bytes 0x09  Decimal     normalised (no trailing zeros, zero has exponent 0): i32 BE
-//   exponent (sign flipped), then an encoded 0x04/0x05 coefficient 0x0a  date        i32 days BE,
-//   sign flipped 0x0b  datetime    no time zone: i64 seconds BE (sign flipped), u32 BE nanos 0x0c
-//   datetime    with time zone: the same, of the UTC instant 0x0d  time        i64 nanos of day BE
-//   (sign flipped) 0x0e  UUID        16 bytes 0x0f  Enum        encoded str "module:qualname",
-//   encoded str member name 0x10  tuple/row   varint count, then each encoded 0x11  timedelta   i64
-//   seconds BE (sign flipped), u32 BE nanos
+//   0x04  int         fits int64: 8 bytes big endian, sign bit flipped
+//   0x05  big int     sign byte (0 negative, 1 positive), u32 BE length, magnitude big endian without leading zero
+//   0x06  float       8 bytes big endian IEEE in total order (negative: all bits flipped, else the sign bit);
+//                     -0.0 is 0.0, there is one NaN
+//   0x07  str         varint length, UTF-8
+//   0x08  bytes       varint length, bytes
+//   0x09  Decimal     normalised (no trailing zeros, zero has exponent 0): i32 BE exponent (sign flipped), then the
+//                     coefficient as an encoded 0x04 or 0x05
+//   0x0a  date        i32 BE days (sign flipped)
+//   0x0b  datetime    without time zone: i64 BE seconds (sign flipped), u32 BE nanos
+//   0x0c  datetime    with time zone: the same, of the UTC instant
+//   0x0d  time        i64 BE nanos of the day (sign flipped)
+//   0x0e  UUID        16 bytes
+//   0x0f  Enum        encoded str "module:qualname", encoded str member name
+//   0x10  tuple/row   varint count, then each encoded
+//   0x11  timedelta   i64 BE seconds (sign flipped), u32 BE nanos
+// clang-format on
 //
 // Hash: MurmurHash3 x86 32-bit of those bytes, seed 0.
 #pragma once

@@ -1,6 +1,5 @@
-// Where the checkpoints of one job live: `<dir>/<job-id>/chk-<n>/`, with one state file per task
-// and
-// `_metadata`.
+// Where the checkpoints of one job live: `<dir>/<job-id>/chk-<n>/`, with `_metadata` and one state
+// file per task.
 //
 // The protocol, each step durable before the next one begins:
 //   1. create `chk-<n>.inprogress/`
@@ -67,7 +66,7 @@ struct LoadedCheckpoint {
   std::vector<TaskState> tasks;  // as metadata.tasks
 
   // What the subtasks of operator `uid` wrote, by subtask: what reassign() takes. A subtask without
-  // a file (finished) has an empty state.
+  // a file has an empty state.
   [[nodiscard]] std::vector<OperatorState> states_of(const std::string& uid) const;
 };
 

@@ -25,6 +25,10 @@ enum class StateKind : uint8_t {
   kOperatorList = 2,      // items are split among subtasks when the parallelism changes
   kOperatorUnionList = 3  // every subtask gets all items
 };
+// False: written by a newer release.
+inline bool is_known(StateKind kind) {
+  return kind >= StateKind::kWindowContents && kind <= StateKind::kOperatorUnionList;
+}
 
 // Describes a state to whoever reads it later, from outside too. All strings are free text in
 // Arrow's words.

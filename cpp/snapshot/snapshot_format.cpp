@@ -94,6 +94,14 @@ class TaskStateParser {
 
   Result<TaskState> finish() {
     if (!has_task_ || groups_missing_ != 0) return damaged(name_, "sections are missing");
+    for (const OperatorEntry& entry : state_.operators) {
+      for (const KeyedStateData& state : entry.state.keyed) {
+        PENSTOCK_RETURN_NOT_OK(check_kind(state.meta, entry.uid));
+      }
+      for (const ListStateData& state : entry.state.lists) {
+        PENSTOCK_RETURN_NOT_OK(check_kind(state.meta, entry.uid));
+      }
+    }
     return std::move(state_);
   }
 
@@ -134,6 +142,15 @@ class TaskStateParser {
       if (!in->get_string(&state.items.emplace_back())) return false;
     }
     return in->at_end();
+  }
+
+  // A kind of state that is not known must not be read as if it were another.
+  [[nodiscard]] Status check_kind(const StateMeta& meta, const std::string& uid) const {
+    if (is_known(meta.kind)) return Status::ok();
+    return Status::not_supported("'" + name_ + "': state '" + meta.name + "' of operator '" + uid +
+                                 "' is of kind " + std::to_string(static_cast<int>(meta.kind)) +
+                                 ", which this Penstock does not know: use the Penstock release "
+                                 "that wrote it, or a newer one");
   }
 
   const std::string name_;

@@ -104,6 +104,20 @@ TEST_F(SnapshotFormatTest, NewerVersionNamesBothVersions) {
   EXPECT_EQ(parse(with_version(write(sample_task(0, "m")), 0)).code(), StatusCode::kCorruption);
 }
 
+TEST_F(SnapshotFormatTest, KindOfStateThatIsNotKnownNamesTheState) {
+  TaskState keyed = sample_task(0, "m");
+  keyed.operators[1].state.keyed[0].meta.kind = static_cast<StateKind>(99);
+  TaskState list = sample_task(0, "m");
+  list.operators[0].state.lists[0].meta.kind = static_cast<StateKind>(0);
+  for (const TaskState& state : {keyed, list}) {
+    const Status status = parse(write(state));
+    EXPECT_EQ(status.code(), StatusCode::kNotSupported);
+    EXPECT_TRUE(mentions(status, "FILE"));
+    EXPECT_TRUE(mentions(status, "does not know"));
+  }
+  EXPECT_TRUE(mentions(parse(write(keyed)), "'contents' of operator 'window-uid' is of kind 99"));
+}
+
 TEST_F(SnapshotFormatTest, AnotherKindOfFileIsRefused) {
   EXPECT_TRUE(mentions(parse("this is no snapshot, but long enough"), "does not begin"));
   const auto metadata = parse_metadata(write(sample_task(0, "m")), "FILE").status();

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from penstock._version import __version__
 
 if TYPE_CHECKING:
-    from penstock import common, connectors, datastream, expressions, functions
+    from penstock import common, connectors, datastream, errors, expressions, functions
     from penstock.common import Configuration, Duration, Row, Time, Types, WatermarkStrategy
     from penstock.datastream import StreamExecutionEnvironment
     from penstock.expressions import Expression, call_function, col, lit
@@ -31,6 +31,7 @@ __all__ = [
     "common",
     "connectors",
     "datastream",
+    "errors",
     "expressions",
     "functions",
     "lit",
@@ -49,7 +50,16 @@ _HOMES = {
     "col": "penstock.expressions",
     "lit": "penstock.expressions",
 }
-_MODULES = {"common", "connectors", "datastream", "expressions", "functions", "spark", "testing"}
+_MODULES = {
+    "common",
+    "connectors",
+    "datastream",
+    "errors",
+    "expressions",
+    "functions",
+    "spark",
+    "testing",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -85,7 +85,8 @@ class ResultQueue:
 def collect_sink(queue: ResultQueue) -> Operator: ...
 def print_sink(prefix: str, to_stderr: bool) -> Operator: ...
 def discard_sink() -> Operator: ...
-def batch_sink(
-    function: Callable[[Any], Any], rows: bool, lifecycles: Sequence[Any] = ()
-) -> Operator:
-    """``function(list of elements)`` with ``rows``, else ``function(pyarrow.RecordBatch)``."""
+def batch_sink(function: Callable[[Any], Any], lifecycles: Sequence[Any] = ()) -> Operator:
+    """``function(pyarrow.RecordBatch)`` per batch."""
+
+def function_sink(function: Callable[[Any], Any], lifecycles: Sequence[Any] = ()) -> Operator:
+    """``function(element)`` per element."""

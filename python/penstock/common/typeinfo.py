@@ -9,7 +9,7 @@ import datetime
 import decimal
 import numbers
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from penstock.common.row import Row
@@ -219,6 +219,14 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
+def _basic(name: str) -> Callable[[], BasicTypeInfo]:
+    def make() -> BasicTypeInfo:
+        return BasicTypeInfo(name)
+
+    make.__name__ = name
+    return make
+
+
 class Types:
     """Makes type information; the names are PyFlink's.
 
@@ -226,21 +234,21 @@ class Types:
     TUPLE<STRING, INT>
     """
 
-    STRING = staticmethod(lambda: BasicTypeInfo("STRING"))
-    BYTE = staticmethod(lambda: BasicTypeInfo("BYTE"))
-    BOOLEAN = staticmethod(lambda: BasicTypeInfo("BOOLEAN"))
-    SHORT = staticmethod(lambda: BasicTypeInfo("SHORT"))
-    INT = staticmethod(lambda: BasicTypeInfo("INT"))
-    LONG = staticmethod(lambda: BasicTypeInfo("LONG"))
-    FLOAT = staticmethod(lambda: BasicTypeInfo("FLOAT"))
-    DOUBLE = staticmethod(lambda: BasicTypeInfo("DOUBLE"))
-    CHAR = staticmethod(lambda: BasicTypeInfo("CHAR"))
-    BIG_INT = staticmethod(lambda: BasicTypeInfo("BIG_INT"))
-    BIG_DEC = staticmethod(lambda: BasicTypeInfo("BIG_DEC"))
-    INSTANT = staticmethod(lambda: BasicTypeInfo("INSTANT"))
-    SQL_DATE = staticmethod(lambda: BasicTypeInfo("SQL_DATE"))
-    SQL_TIME = staticmethod(lambda: BasicTypeInfo("SQL_TIME"))
-    SQL_TIMESTAMP = staticmethod(lambda: BasicTypeInfo("SQL_TIMESTAMP"))
+    STRING = staticmethod(_basic("STRING"))
+    BYTE = staticmethod(_basic("BYTE"))
+    BOOLEAN = staticmethod(_basic("BOOLEAN"))
+    SHORT = staticmethod(_basic("SHORT"))
+    INT = staticmethod(_basic("INT"))
+    LONG = staticmethod(_basic("LONG"))
+    FLOAT = staticmethod(_basic("FLOAT"))
+    DOUBLE = staticmethod(_basic("DOUBLE"))
+    CHAR = staticmethod(_basic("CHAR"))
+    BIG_INT = staticmethod(_basic("BIG_INT"))
+    BIG_DEC = staticmethod(_basic("BIG_DEC"))
+    INSTANT = staticmethod(_basic("INSTANT"))
+    SQL_DATE = staticmethod(_basic("SQL_DATE"))
+    SQL_TIME = staticmethod(_basic("SQL_TIME"))
+    SQL_TIMESTAMP = staticmethod(_basic("SQL_TIMESTAMP"))
 
     @staticmethod
     def PICKLED_BYTE_ARRAY() -> TypeInformation:  # noqa: N802

@@ -7,11 +7,20 @@ from typing import Any
 
 import pyarrow as pa
 
+from penstock.common.typeinfo import TypeInformation
 from penstock.expressions import Expression, check_columns, col
 from penstock.graph.specs import ExpressionFilterSpec, ExpressionSelectSpec
 from penstock.graph.transformation import OperatorTransformation, Transformation
+from penstock.graph.window_types import check_key_type
 
-__all__ = ["as_expressions", "filter_columns", "require_schema", "select_columns"]
+__all__ = [
+    "as_expressions",
+    "check_key_columns",
+    "declared_type",
+    "filter_columns",
+    "require_schema",
+    "select_columns",
+]
 
 
 def require_schema(transformation: Transformation, what: str) -> pa.Schema:
@@ -79,9 +88,21 @@ def filter_columns(transformation: Transformation, condition: Expression) -> Ope
 
 def check_key_columns(transformation: Transformation, names: Sequence[str]) -> None:
     """Raises unless all ``names`` are columns that can be keys."""
-    from penstock.graph.window_types import check_key_type
-
     schema = require_schema(transformation, "key_by() with column names")
     check_columns(names, schema)
     for name in names:
         check_key_type(name, schema.field(name).type)
+
+
+def declared_type(
+    more: tuple[Any, ...], output_type: TypeInformation | None, what: str
+) -> TypeInformation | None:
+    """The declared type, given as second argument or by name."""
+    if len(more) > 1 or (more and output_type is not None):
+        raise TypeError(f"{what} with a function takes at most an output_type besides it")
+    found = more[0] if more else output_type
+    if found is not None and not isinstance(found, TypeInformation):
+        raise TypeError(
+            f"{what}: output_type must be one of Types, such as Types.LONG(), not {found!r}"
+        )
+    return found

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Self
 
-from penstock.common.arrow_types import schema_of, type_info_of
+from penstock.common.arrow_types import is_scalar_schema, schema_of, type_info_of
 from penstock.common.typeinfo import TypeInformation
 from penstock.common.watermark_strategy import WatermarkStrategy
 from penstock.datastream.column_operations import (
     as_expressions,
+    declared_type,
     filter_columns,
     require_schema,
     select_columns,
@@ -100,7 +101,7 @@ class DataStream(SinkMethods):
                     "map() with column expressions knows its type; leave output_type out"
                 )
             return self.select(func, *more)
-        output_type = _output_type(more, output_type, "map()")
+        output_type = declared_type(more, output_type, "map()")
         function, lifecycle = as_callable(func, MapFunction, "map", "map()")
         return self._apply("Map", MapSpec(function, lifecycle), schema_of(output_type))
 
@@ -117,7 +118,7 @@ class DataStream(SinkMethods):
         >>> sorted(lines.flat_map(str.split).execute_and_collect())
         ['be', 'not', 'or', 'to']
         """
-        _output_type((), output_type, "flat_map()")
+        declared_type((), output_type, "flat_map()")
         function, lifecycle = as_callable(func, FlatMapFunction, "flat_map", "flat_map()")
         return self._apply("Flat Map", FlatMapSpec(function, lifecycle), schema_of(output_type))
 
@@ -186,12 +187,8 @@ class DataStream(SinkMethods):
                 raise ValueError("union() takes streams of one environment")
         schemas = [stream.get_schema() for stream in inputs]
         schema = None if any(s is None for s in schemas) else schemas[0]
-        if schema is not None and not all(schema.equals(other) for other in schemas):
-            different = next(other for other in schemas if not schema.equals(other))
-            raise TypeError(
-                "union() takes streams of one type, but the columns differ: "
-                f"{_columns(schema)} and {_columns(different)}"
-            )
+        if schema is not None:
+            _check_same_type(schema, schemas)
         parts = tuple(stream._transformation for stream in inputs)
         return DataStream(self._environment, UnionTransformation("Union", parts, schema))
 
@@ -248,19 +245,17 @@ class DataStream(SinkMethods):
         return DataStream(self._environment, transformation)
 
 
-def _output_type(
-    more: tuple[Any, ...], output_type: TypeInformation | None, what: str
-) -> TypeInformation | None:
-    """The declared type, given as second argument or by name."""
-    if len(more) > 1 or (more and output_type is not None):
-        raise TypeError(f"{what} with a function takes at most an output_type besides it")
-    found = more[0] if more else output_type
-    if found is not None and not isinstance(found, TypeInformation):
-        raise TypeError(
-            f"{what}: output_type must be one of Types, such as Types.LONG(), not {found!r}"
-        )
-    return found
+def _check_same_type(schema: Any, others: Iterable[Any]) -> None:
+    for other in others:
+        same_form = is_scalar_schema(schema) == is_scalar_schema(other)
+        if not (same_form and schema.equals(other)):
+            raise TypeError(
+                "union() takes streams of one type, but the columns differ: "
+                f"{_columns(schema)} and {_columns(other)}"
+            )
 
 
 def _columns(schema: Any) -> str:
+    if is_scalar_schema(schema):
+        return f"bare values: {schema.field(0).type}"
     return "(" + ", ".join(f"{field.name}: {field.type}" for field in schema) + ")"

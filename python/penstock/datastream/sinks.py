@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, overload
 
 from penstock.connectors.base import Sink
@@ -15,10 +15,15 @@ from penstock.graph.specs import (
     BatchSinkSpec,
     CollectSinkSpec,
     DiscardSinkSpec,
+    FunctionSinkSpec,
     OperatorSpec,
     PrintSinkSpec,
 )
-from penstock.graph.transformation import OperatorTransformation
+from penstock.graph.transformation import (
+    OperatorTransformation,
+    SideOutputTransformation,
+    Transformation,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,18 +35,6 @@ _collector_numbers = itertools.count(1)
 
 class DataStreamSink(StreamSettings):
     """The end of a stream; its operator can still be named and configured."""
-
-
-class _ForEach:
-    """Calls ``function`` for each element of a batch."""
-
-    def __init__(self, function: Callable[[Any], Any]) -> None:
-        self.function = function
-
-    def __call__(self, elements: Iterable[Any]) -> None:
-        function = self.function
-        for element in elements:
-            function(element)
 
 
 class SinkMethods(StreamSettings):
@@ -72,9 +65,7 @@ class SinkMethods(StreamSettings):
     def add_sink(self, sink_func: SinkFunction | Callable[[Any], Any]) -> DataStreamSink:
         """Calls a function for each element."""
         function, lifecycle = as_callable(sink_func, SinkFunction, "invoke", "add_sink()")
-        return self._end(
-            "Sink: Function", BatchSinkSpec(_ForEach(function), rows=True, lifecycle=lifecycle)
-        )
+        return self._end("Sink: Function", FunctionSinkSpec(function, lifecycle))
 
     def for_each_batch(self, function: Callable[[pa.RecordBatch], Any]) -> DataStreamSink:
         """Calls a function with each Arrow record batch.
@@ -124,7 +115,8 @@ class SinkMethods(StreamSettings):
         if limit is not None and limit < 0:
             raise ValueError(f"limit must not be negative, but is {limit}")
         collector = f"collect-{next(_collector_numbers)}"
-        self._end("Sink: Collect", CollectSinkSpec(collector))
+        sink = self._end("Sink: Collect", CollectSinkSpec(collector))
+        sink._transformation.parallelism = _own_parallelism(self._transformation)
         client = self._environment.execute_async(job_execution_name)
         results = CloseableIterator(client.collector(collector), lambda: client.cancel().result())
         if limit is None:
@@ -137,3 +129,10 @@ class SinkMethods(StreamSettings):
         sink = OperatorTransformation(name, (source,), None, spec=spec, needs_columns=needs_columns)
         self._environment._add_operator(sink)
         return DataStreamSink(self._environment, sink)
+
+
+def _own_parallelism(transformation: Transformation) -> int | None:
+    """The parallelism that was set for the operator of a stream: with the same, its elements stay in order."""
+    if isinstance(transformation, SideOutputTransformation):
+        transformation = transformation.inputs[0]
+    return transformation.parallelism

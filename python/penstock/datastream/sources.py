@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pyarrow as pa
@@ -60,9 +60,11 @@ def arrow_source(data: Any) -> SourceTransformation:
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise ValueError(f"from_arrow(): the column {repeated[0]!r} is there twice")
-    table = table.cast(pa.schema([f.with_type(_without_views(f.type)) for f in table.schema]))
+    schema = pa.schema([_mapped_field(field, _without_views) for field in table.schema])
+    if schema != table.schema:
+        table = table.cast(schema)
     # The engine decodes dictionaries; its columns have the type of the values.
-    fields = [pa.field(f.name, _decoded(f.type), f.nullable) for f in table.schema]
+    fields = [_mapped_field(pa.field(f.name, f.type, f.nullable), _decoded) for f in schema]
     return SourceTransformation(
         "Source: Arrow", (), pa.schema(fields), spec=ArrowSourceSpec(table), columnar=True
     )
@@ -82,15 +84,35 @@ def _without_views(data_type: pa.DataType) -> pa.DataType:
     if kinds.is_dictionary(data_type):
         values = _without_views(data_type.value_type)
         return data_type if values == data_type.value_type else values
-    if kinds.is_large_list(data_type):
-        return pa.large_list(_field_without_views(data_type.value_field))
-    if kinds.is_list(data_type):
-        return pa.list_(_field_without_views(data_type.value_field))
-    if kinds.is_struct(data_type):
-        fields = [data_type.field(i) for i in range(data_type.num_fields)]
-        return pa.struct([_field_without_views(field) for field in fields])
+    if (
+        kinds.is_run_end_encoded(data_type)
+        or kinds.is_list_view(data_type)
+        or kinds.is_large_list_view(data_type)
+    ):
+        raise TypeError(f"the type {data_type} is not supported; cast it to a plain type first")
     return data_type
 
 
-def _field_without_views(field: pa.Field) -> pa.Field:
-    return field.with_type(_without_views(field.type))
+def _mapped_field(field: pa.Field, function: Callable[[pa.DataType], pa.DataType]) -> pa.Field:
+    try:
+        return field.with_type(_mapped(field.type, function))
+    except TypeError as error:
+        raise TypeError(f"column {field.name!r}: {error}") from None
+
+
+def _mapped(data_type: pa.DataType, function: Callable[[pa.DataType], pa.DataType]) -> pa.DataType:
+    """The type with ``function`` applied to it and to all types inside."""
+    kinds = pa.types
+    if kinds.is_struct(data_type):
+        fields = [data_type.field(i) for i in range(data_type.num_fields)]
+        return pa.struct([_mapped_field(field, function) for field in fields])
+    if kinds.is_map(data_type):
+        key, item = data_type.key_field, data_type.item_field
+        return pa.map_(_mapped_field(key, function), _mapped_field(item, function))
+    if kinds.is_fixed_size_list(data_type):
+        return pa.list_(_mapped_field(data_type.value_field, function), data_type.list_size)
+    if kinds.is_large_list(data_type):
+        return pa.large_list(_mapped_field(data_type.value_field, function))
+    if kinds.is_list(data_type):
+        return pa.list_(_mapped_field(data_type.value_field, function))
+    return function(data_type)

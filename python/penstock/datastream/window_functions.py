@@ -41,7 +41,8 @@ class WindowFunctionAdapter:
 
     def __init__(self, function: Any, window_all: bool) -> None:
         process = ProcessAllWindowFunction if window_all else ProcessWindowFunction
-        if isinstance(function, Function) and not isinstance(function, (process, WindowFunction)):
+        allowed = (process,) if window_all else (process, WindowFunction)
+        if isinstance(function, Function) and not isinstance(function, allowed):
             raise TypeError(
                 f"window_function takes a {process.__name__} here, not a {type(function).__name__}"
             )
@@ -114,4 +115,5 @@ def _with_field(element: Sequence[Any], field: int | str, value: Any) -> Any:
     values[position] = value
     if isinstance(element, Row):
         return Row(*values) if names is None else Row(*names)(*values)
-    return type(element)(values)  # type: ignore[call-arg]  # a tuple or a list
+    make: Any = getattr(element, "_make", type(element))  # a named tuple, a tuple or a list
+    return make(values)

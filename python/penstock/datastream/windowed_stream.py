@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from penstock.common.arrow_types import is_scalar_schema, schema_of
 from penstock.common.typeinfo import TypeInformation
-from penstock.datastream.column_operations import require_schema
+from penstock.datastream.column_operations import declared_type, require_schema
 from penstock.datastream.functions import (
     AggregateFunction,
     Function,
@@ -81,7 +81,7 @@ class _Windowed:
         ``window_function`` gets the one result, with key and window, and may emit anything.
         """
         function, lifecycle = as_callable(reduce_function, ReduceFunction, "reduce", "reduce()")
-        schema = schema_of(output_type)
+        schema = schema_of(declared_type((), output_type, "reduce()"))
         if output_type is None and window_function is None:
             schema = self._source.get_schema()
         return self._general(("reduce", function), lifecycle, window_function, schema)
@@ -121,7 +121,8 @@ class _Windowed:
             raise TypeError(
                 f"aggregate() takes an AggregateFunction, or built-in aggregates such as F.count(), not {function!r}"
             )
-        schema = schema_of(given.get("output_type", output_type))
+        declared = declared_type((), given.get("output_type", output_type), "aggregate()")
+        schema = schema_of(declared)
         window_function = given.get("window_function", window_function)
         return self._general(("aggregate", function), function, window_function, schema)
 

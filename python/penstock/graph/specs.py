@@ -7,7 +7,7 @@ plan travels to a Spark executor as it is. ``runtime/translate.py`` has one tran
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "ExpressionSelectSpec",
     "FilterSpec",
     "FlatMapSpec",
+    "FunctionSinkSpec",
     "GeneralWindowSpec",
     "GeneratorSourceSpec",
     "KeySelectorSpec",
@@ -238,9 +239,15 @@ class DiscardSinkSpec(OperatorSpec):
 
 @dataclass(frozen=True)
 class BatchSinkSpec(OperatorSpec):
-    """Calls ``function(pyarrow.RecordBatch)`` (``rows`` false) or ``function(list_of_objects)`` per batch."""
+    """Calls ``function(pyarrow.RecordBatch)`` per batch."""
 
-    function: Callable[[Any], None]
-    rows: bool = False
+    function: Callable[[Any], Any]
     lifecycle: Any = None
-    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class FunctionSinkSpec(OperatorSpec):
+    """Calls ``function(element)`` per element."""
+
+    function: Callable[[Any], Any]
+    lifecycle: Any = None

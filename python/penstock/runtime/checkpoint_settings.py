@@ -24,7 +24,6 @@ import hashlib
 import logging
 import os
 import re
-import tempfile
 import uuid
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
@@ -82,6 +81,8 @@ class CheckpointSettings:
         """Makes the directory if need be; CheckpointError when nothing can be written there."""
         if self.directory is None:
             return
+        import tempfile  # slow to import, and most jobs have no checkpoints
+
         try:
             os.makedirs(self.directory, exist_ok=True)
             with tempfile.TemporaryFile(dir=self.directory):

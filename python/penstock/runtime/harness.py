@@ -36,7 +36,10 @@ class GraphDriver:
         self._edges = job_graph.edges
         self._heads = {vertex.operators[0].uid: vertex.id for vertex in job_graph.vertices}
         self._drivers: dict[int, TaskDriver] = {}
+        self._inputs: dict[str, int] = {}  # those that have not ended
         self._outputs: dict[int, list[Element]] = {}
+        self._checkpoint = 0
+        self._states: dict[int, bytes] = {}  # of the newest checkpoint
         for vertex in job_graph.vertices:
             self._add(vertex, now_ms)
 
@@ -66,6 +69,8 @@ class GraphDriver:
     def feed(self, name: str, element: Element) -> None:
         """A watermark, a status or the end into an input."""
         self._send(self._heads[name], element)
+        if element[0] == "end":
+            del self._inputs[name]
 
     def set_time(self, now_ms: int) -> None:
         """Moves the clock of all operators and fires what is due."""
@@ -78,9 +83,15 @@ class GraphDriver:
         return self._outputs[self._heads[name]]
 
     def snapshot(self) -> dict[str, bytes]:
-        """The state of all operators."""
+        """The state of all operators, taken by a barrier that goes through them as in a job."""
+        self._checkpoint += 1
+        self._states.clear()
+        for vertex in self._inputs.values():
+            self._send(vertex, ("barrier", self._checkpoint))
         return {
-            uid: self._drivers[vertex].snapshot()
+            uid: self._states[vertex]
+            if vertex in self._states
+            else self._drivers[vertex].snapshot()
             for uid, vertex in self._heads.items()
             if vertex in self._drivers and vertex not in self._outputs
         }
@@ -95,7 +106,8 @@ class GraphDriver:
     def _add(self, vertex: JobVertex, now_ms: int) -> None:
         head = vertex.operators[0]
         if isinstance(head.spec, ScriptedSourceSpec) and len(vertex.operators) == 1:
-            return  # an input
+            self._inputs[head.uid] = vertex.id
+            return
         has_own_source = isinstance(head.spec, SourceSpec)
         if has_own_source:
             raise ValueError(f"{head.name!r}: the pipeline under test must not have own sources")
@@ -139,6 +151,7 @@ class GraphDriver:
         self._pass_on(edge.target)
 
     def _pass_on(self, vertex: int) -> None:
+        self._states.update((vertex, state) for _, state in self._drivers[vertex].take_barriers())
         sent = self._drivers[vertex].take_output()
         if vertex in self._outputs:
             self._outputs[vertex].extend(_readable(element) for _, _, element in sent)

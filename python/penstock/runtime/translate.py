@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
-from penstock._core import operators, source
+from penstock._core import columnar, operators, source
 from penstock.common.configuration import Configuration
+from penstock.common.row import Row
 from penstock.common.runtime_context import RuntimeContext
 from penstock.graph import specs
 from penstock.graph.job_graph import ChainedOperator
@@ -21,6 +22,7 @@ S = TypeVar("S", bound=specs.OperatorSpec)
 _TRANSLATORS: dict[type[specs.OperatorSpec], Callable[[Translation, Any, Subtask], Any]] = {}
 
 operators.set_runtime_context_factory(RuntimeContext)
+columnar.install_row_access(Row)
 
 
 @dataclass(frozen=True)
@@ -250,4 +252,10 @@ def _discard(job: Translation, spec: specs.DiscardSinkSpec, subtask: Subtask) ->
 @_translator(specs.BatchSinkSpec)
 def _batch_sink(job: Translation, spec: specs.BatchSinkSpec, subtask: Subtask) -> Any:
     function, lifecycle = _copied(job, spec, subtask)
-    return operators.batch_sink(function, spec.rows, _present(lifecycle))
+    return operators.batch_sink(function, _present(lifecycle))
+
+
+@_translator(specs.FunctionSinkSpec)
+def _function_sink(job: Translation, spec: specs.FunctionSinkSpec, subtask: Subtask) -> Any:
+    function, lifecycle = _copied(job, spec, subtask)
+    return operators.function_sink(function, _present(lifecycle))

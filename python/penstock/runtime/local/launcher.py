@@ -6,6 +6,7 @@ import logging
 
 from penstock._core.task import LocalJob
 from penstock.common.configuration import Configuration
+from penstock.errors import CheckpointError
 from penstock.graph.job_graph import JobGraph, JobVertex
 from penstock.graph.specs import SourceSpec
 from penstock.runtime.checkpoint_settings import CheckpointSettings
@@ -80,6 +81,14 @@ def _set_checkpoints(job: LocalJob, settings: CheckpointSettings, job_name: str)
             settings.min_pause_ms,
             settings.tolerable_failures,
         )
+    try:
+        return _restore(job, settings, job_name)
+    except (ValueError, NotImplementedError) as error:
+        # Of another job, or of a newer format version.
+        raise CheckpointError(str(error)) from error
+
+
+def _restore(job: LocalJob, settings: CheckpointSettings, job_name: str) -> int | None:
     if settings.restore_path is not None:
         return job.restore_from(settings.restore_path)
     if settings.directory is None:

@@ -8,6 +8,8 @@ from typing import Any
 from penstock._core.operators import ResultQueue
 from penstock._core.task import LocalJob
 from penstock.common.job_status import JobStatus
+from penstock.errors import PenstockError
+from penstock.runtime.failures import keep_parts
 from penstock.runtime.job_client import JobClient
 
 __all__ = ["LocalJobClient"]
@@ -63,7 +65,11 @@ class LocalJobClient(JobClient):
         self._job.cancel()
 
     def _raise_failure(self) -> None:
-        self._job.raise_failure()
+        try:
+            self._job.raise_failure()
+        except PenstockError as error:
+            keep_parts(error)
+            raise
 
     def _collected(self, queue: ResultQueue) -> Iterator[Any]:
         while True:

@@ -93,7 +93,8 @@ def _fill(element: Element) -> float:
     batch: Batch = element[1]
     if not batch.is_columnar:
         return len(batch) / _FRAME_OBJECTS
-    return max(len(batch) / _FRAME_ROWS, pa.record_batch(batch).nbytes / _FRAME_BYTES)
+    size: int = pa.record_batch(batch).nbytes
+    return max(len(batch) / _FRAME_ROWS, size / _FRAME_BYTES)
 
 
 def _digest(digest: int, crc: int) -> int:

@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
+from pyspark import InheritableThread
+
 from penstock.common.job_status import JobStatus
 from penstock.errors import JobCancelledError
 from penstock.runtime.job_client import JobClient
@@ -40,8 +42,8 @@ class SparkJobClient(JobClient):
         self._error: BaseException | None = None
         self._cancelled = False
         self._done = threading.Event()
-        self._thread = threading.Thread(target=self._main, name=f"Penstock {job_name}", daemon=True)
-        self._thread.start()
+        # With the caller's scheduler pool and other local properties.
+        InheritableThread(self._main, name=f"Penstock {job_name}", daemon=True).start()
 
     def status(self) -> JobStatus:
         if not self._done.is_set():

@@ -1,0 +1,20 @@
+"""Kind ``union``: several streams as one, then the operator of another kind."""
+
+from dataclasses import replace
+
+from conformance.builders.experiment import Experiment, require
+from conformance.builders.window import build_window
+from conformance.corpus import Scenario
+from penstock.datastream import DataStream, KeyedStream
+
+
+def build_union(scenario: Scenario) -> Experiment:
+    """The experiment of the operator, behind a union of all streams."""
+    if scenario["op"] != "window":
+        require(KeyedStream, "process")
+    experiment = build_window(scenario)
+
+    def pipeline(first: DataStream, *others: DataStream) -> DataStream:
+        return experiment.pipeline(first.union(*others))
+
+    return replace(experiment, pipeline=pipeline)
