@@ -131,7 +131,7 @@ def test_a_dict_without_a_column_has_null_there() -> None:
         (("b", "x"), r"row 1, column 'age' \(int8\): 'x' of type str does not fit"),
         ((2, 1), r"row 1, column 'name' \(string\): 2 of type int does not fit"),
         (("b",), r"row 1: 1 values for 2 columns \(name, age\)"),
-        ({"nane": "b"}, "row 1: no column 'nane'; the columns are name, age"),
+        ({"mame": "b"}, "row 1: no column 'mame'; the columns are name, age"),
         (7, "row 1: 7 of type int is no row"),
         (None, "row 1: None of type NoneType is no row"),
     ],

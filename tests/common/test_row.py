@@ -55,10 +55,10 @@ def test_names_do_not_take_part_in_comparison_and_hashing() -> None:
 
 def test_unknown_fields_list_the_known_ones() -> None:
     row = Row(name="Alice", age=11)
-    with pytest.raises(AttributeError, match="Row has no field 'nane'; its fields are name, age"):
-        _ = row.nane
-    with pytest.raises(KeyError, match="Row has no field 'nane'; its fields are name, age"):
-        row["nane"]
+    with pytest.raises(AttributeError, match="Row has no field 'mame'; its fields are name, age"):
+        _ = row.mame
+    with pytest.raises(KeyError, match="Row has no field 'mame'; its fields are name, age"):
+        row["mame"]
 
 
 def test_rows_are_immutable_and_say_what_to_do() -> None:

@@ -139,8 +139,7 @@ std::unique_ptr<Accumulators> make_extreme(const BoundAggregate& aggregate) {
 
 Status overflow_error(const BoundAggregate& aggregate, const DataType& type) {
   std::string advice = "cast the column to a type with more room";
-  if (type.is_integer())
-    advice += " (float64, decimal128), or set penstock.sum-overflow to wrap";
+  if (type.is_integer()) advice += " (float64, decimal128), or set penstock.sum-overflow to wrap";
   return Status::overflow(std::string(kind_name(aggregate.kind)) + " of column '" +
                           aggregate.column + "' overflows " + type.to_string() + "; " + advice);
 }

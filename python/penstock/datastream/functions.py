@@ -28,7 +28,11 @@ __all__ = [
 
 
 class Function(ABC):  # noqa: B024
-    """Base of user functions. ``open`` runs once per subtask before the first record, ``close`` after the last."""
+    """Base of user functions. ``open`` runs once per subtask before the first record, ``close`` after the last.
+
+    Each subtask works on a copy of its own, made by cloudpickle, as on a cluster: make what does not pickle (connections,
+    locks, files) in ``open``. A plain callable is shared by all subtasks of a local job.
+    """
 
     def open(self, runtime_context: RuntimeContext) -> None:  # noqa: B027
         """Prepares the function."""
