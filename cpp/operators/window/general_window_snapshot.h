@@ -1,10 +1,11 @@
 // How the general window operator enters snapshots. Names and bytes reach disk: never to change.
 //
-//   keyed state "window-contents"     key: canonical key bytes; namespace: window start and end,
-//   two int64 little endian;
+//   keyed state "window-contents"     key: canonical key bytes
+//                                     namespace: window start and end, two int64 little endian
 //                                     value: the accumulator as the functions serialise it
-//   keyed state "event-time-timers"   the same key and namespace; value: the timer's timestamp,
-//   int64 little endian union list  "watermark"           see window_snapshot.h
+//   keyed state "event-time-timers"   the same key and namespace
+//                                     value: the timer's timestamp, int64 little endian
+//   union list  "watermark"           see window_snapshot.h
 #pragma once
 
 #include <cstdint>

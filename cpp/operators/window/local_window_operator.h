@@ -3,13 +3,11 @@
 // Sends partials (WindowPlan::partial_schema) instead of rows: per slice and key the accumulators
 // and the number of rows in them. What the final operator computes is the same as without it:
 //   1. a slice's partials go out before any watermark >= slice end - 1 does, so they arrive as
-//   early as needed;
+//      early as needed;
 //   2. a row that is late for the watermark seen here is passed on at once as a partial of its own:
-//   whether it is late is
-//      decided where it would have been without this operator;
+//      whether it is late is decided where it would have been without this operator;
 //   3. everything goes out before a barrier, the end of input, or before the stream turns idle (the
-//   watermark of others
-//      may then overtake). So there is nothing to snapshot.
+//      watermark of others may then overtake). So there is nothing to snapshot.
 //
 // When most rows turn out to have a group of their own, the table is bypassed and rows become
 // partials one by one, column-wise; now and then a new sample is taken.
