@@ -127,7 +127,12 @@ class LocalJob {
   }
   void trigger_checkpoint() { executor().trigger_checkpoint(); }
   void raise_failure() { throw_status(executor().failure()); }
-  std::string state() { return to_string(executor().state()); }
+  // A job whose tasks have all ended comes to its end when somebody looks, also without a wait().
+  std::string state() {
+    LocalExecutor& job = executor();
+    without_gil([&] { job.wait(std::chrono::milliseconds(0)); });
+    return to_string(job.state());
+  }
   std::vector<int64_t> completed_checkpoints() {
     std::vector<int64_t> ids;
     for (const CheckpointId id : executor().completed_checkpoints()) ids.push_back(id.value);
@@ -274,12 +279,13 @@ void register_task_driver(py::module_& task) {
           "add_edge",
           [](TaskDriver& self, int32_t source_operator, std::optional<int32_t> side,
              const std::string& kind, int32_t num_targets,
-             std::optional<std::vector<std::string>> key_columns) {
+             std::optional<std::vector<std::string>> key_columns, int32_t max_parallelism) {
             throw_status(self.add_edge(source_operator, side,
-                                       partitioning_of(kind, std::move(key_columns)), num_targets));
+                                       partitioning_of(kind, std::move(key_columns)), num_targets,
+                                       max_parallelism));
           },
           py::arg("source_operator"), py::arg("side"), py::arg("kind"), py::arg("num_targets"),
-          py::arg("key_columns") = py::none())
+          py::arg("key_columns") = py::none(), py::arg("max_parallelism") = kDefaultMaxParallelism)
       .def("open", &open_driver, py::arg("state") = py::none())
       .def("poll",
            [](TaskDriver& self) { return unwrap(without_gil([&] { return self.poll(); })); })

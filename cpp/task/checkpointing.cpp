@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -24,7 +25,7 @@ Result<std::unique_ptr<Checkpointing>> Checkpointing::open(CheckpointingOptions 
 }
 
 Status Checkpointing::start(CheckpointedJob* job, std::vector<OperatorInfo> operators,
-                            const std::map<TaskId, TaskInfo>& tasks,
+                            const std::map<TaskId, TaskInfo>& tasks, const TaskInputs& inputs,
                             std::optional<CheckpointId> restored) {
   job_ = job;
   operators_ = std::move(operators);
@@ -37,6 +38,7 @@ Status Checkpointing::start(CheckpointedJob* job, std::vector<OperatorInfo> oper
   for (const auto& [id, info] : tasks) ids.push_back(id);
   coordinator_ = std::make_unique<CheckpointCoordinator>(options_.coordinator, &clock_, ids,
                                                          CheckpointId{last + 1});
+  for (const auto& [task, from] : inputs) coordinator_->set_inputs(task, from);
   PENSTOCK_ASSIGN_OR_RETURN(const CheckpointStorage::Listing listing, storage_.list_completed());
   for (const CheckpointMetadata& metadata : listing.completed) {
     if (metadata.job_id == options_.job_id) coordinator_->add_completed(metadata.checkpoint_id);
@@ -108,8 +110,13 @@ void Checkpointing::run() {
       if (stopping_) return;
       events.swap(events_);
     }
-    for (Event& event : events) event();
-    carry_out(coordinator_->tick());
+    // As in Task::run: when memory runs out the job fails, the process lives.
+    try {
+      for (Event& event : events) event();
+      carry_out(coordinator_->tick());
+    } catch (const std::exception& error) {
+      job_->fail(Status::internal(std::string("checkpointing: ") + error.what()));
+    }
   }
 }
 
@@ -145,7 +152,7 @@ void Checkpointing::carry_out(CoordinatorDecisions decisions) {
 void Checkpointing::begin(const Barrier& barrier) {
   auto files = storage_.begin(barrier.id);
   if (!files.is_ok()) {
-    carry_out(coordinator_->decline(barrier.id, tasks_.begin()->first, files.status().message()));
+    carry_out(coordinator_->store_failed(barrier.id, files.status()));
     return;
   }
   pending_.emplace(barrier.id, Pending{std::move(files).value(), {}});

@@ -38,6 +38,8 @@ struct CheckpointingOptions {
   bool discard_when_finished = true;
 };
 
+using TaskInputs = std::map<TaskId, std::vector<TaskId>>;
+
 // What checkpointing asks of the job. Called on its own thread.
 class CheckpointedJob {
  public:
@@ -59,9 +61,11 @@ class Checkpointing {
     return storage_.newest_complete();
   }
 
-  // `job` outlives this object or its stop(). `restored`: the checkpoint the job was started from.
+  // `job` outlives this object or its stop(). `inputs`: the tasks that each task but the sources
+  // reads from. `restored`: the checkpoint the job was started from.
   Status start(CheckpointedJob* job, std::vector<OperatorInfo> operators,
-               const std::map<TaskId, TaskInfo>& tasks, std::optional<CheckpointId> restored);
+               const std::map<TaskId, TaskInfo>& tasks, const TaskInputs& inputs,
+               std::optional<CheckpointId> restored);
   // Ends the thread; what is half-made is removed.
   void stop();
   // The job has finished: see CheckpointingOptions::discard_when_finished. After stop().

@@ -1,5 +1,6 @@
 #include "task/local_executor.h"
 
+#include <exception>
 #include <utility>
 
 #include "task/restore.h"
@@ -63,6 +64,21 @@ Result<CheckpointId> LocalExecutor::restore_from(const std::string& path) {
 
 TaskId LocalExecutor::id_of(const TaskInfo& task) const {
   return task_id(plan_.vertices[static_cast<size_t>(task.vertex)], task.subtask);
+}
+
+TaskInputs LocalExecutor::task_inputs() const {
+  TaskInputs inputs;
+  for (const EdgePlan& edge : plan_.edges) {
+    const VertexPlan& source = plan_.vertices[static_cast<size_t>(edge.source_vertex)];
+    const VertexPlan& target = plan_.vertices[static_cast<size_t>(edge.target_vertex)];
+    const bool forward = edge.partitioning.kind == PartitioningKind::kForward;
+    for (int32_t to = 0; to < target.parallelism; ++to) {
+      for (int32_t from = 0; from < source.parallelism; ++from) {
+        if (!forward || from == to) inputs[task_id(target, to)].push_back(task_id(source, from));
+      }
+    }
+  }
+  return inputs;
 }
 
 void LocalExecutor::build() {
@@ -133,7 +149,8 @@ Status LocalExecutor::start() {
     std::map<TaskId, TaskInfo> infos;
     for (const auto& task : tasks_)
       infos.emplace(id_of(task->chain().info()), task->chain().info());
-    const Status status = checkpointing_->start(this, operator_infos(plan_), infos, restored_id_);
+    const Status status =
+        checkpointing_->start(this, operator_infos(plan_), infos, task_inputs(), restored_id_);
     if (!status.is_ok()) {
       const std::lock_guard lock(mutex_);
       state_ = JobState::kFailed;
@@ -141,8 +158,23 @@ Status LocalExecutor::start() {
       return status;
     }
   }
-  for (const auto& task : tasks_) threads_.emplace_back([&task] { task->run(); });
-  return Status::ok();
+  return start_threads();
+}
+
+Status LocalExecutor::start_threads() {
+  try {
+    for (const auto& task : tasks_) threads_.emplace_back([&task] { task->run(); });
+    return Status::ok();
+  } catch (const std::exception& error) {
+    const Status status = Status::internal("only " + std::to_string(threads_.size()) + " of " +
+                                           std::to_string(tasks_.size()) +
+                                           " threads could be started: " + error.what());
+    fail(status);  // ends those that run
+    const std::lock_guard lock(mutex_);
+    running_ -= tasks_.size() - threads_.size();
+    if (running_ == 0) ended_.notify_all();
+    return status;
+  }
 }
 
 bool LocalExecutor::wait(std::chrono::milliseconds timeout) {
@@ -236,7 +268,8 @@ void LocalExecutor::fail(Status status) {
   {
     const std::lock_guard lock(mutex_);
     // While the job is being cancelled, or has failed already, the rest is a consequence of that.
-    if (state_ != JobState::kRunning) return;
+    // After the end of all tasks a checkpoint may still fail, but the job has done its work.
+    if (state_ != JobState::kRunning || running_ == 0) return;
     state_ = JobState::kFailing;
     failure_ = std::move(status);
   }

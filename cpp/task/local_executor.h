@@ -66,6 +66,7 @@ class LocalExecutor final : private TaskListener, private CheckpointedJob {
   void build();
   void connect(const EdgePlan& edge);
   void build_task(size_t vertex, int32_t subtask);
+  Status start_threads();
   void stop_tasks();
   void task_ended();
   void end_job();
@@ -73,6 +74,7 @@ class LocalExecutor final : private TaskListener, private CheckpointedJob {
     return first_task_[static_cast<size_t>(vertex)] + static_cast<size_t>(subtask);
   }
   [[nodiscard]] TaskId id_of(const TaskInfo& task) const;
+  [[nodiscard]] TaskInputs task_inputs() const;
 
   // TaskListener, on the tasks' threads.
   void acknowledged(const TaskInfo& task, const Barrier& barrier, OperatorStates state) override;

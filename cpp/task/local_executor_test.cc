@@ -1,9 +1,13 @@
 #include "task/local_executor.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
+#include <stdexcept>
 #include <thread>
 
 #include "task/task_testing.h"
@@ -145,6 +149,56 @@ TEST(LocalExecutor, TheFirstFailureWinsAndNamesOperatorAndSubtask) {
   EXPECT_EQ(job->failure().message(), "operator 'middle' (uid middle), subtask 2/2: asked to fail");
 }
 
+class ThrowingSink final : public Operator {
+ public:
+  explicit ThrowingSink(bool when_closed) : when_closed_(when_closed) {}
+  Status process_batch(Batch, Output&) override {
+    if (!when_closed_) throw std::runtime_error("thrown");
+    return Status::ok();
+  }
+  Status close() override {
+    if (when_closed_) throw std::runtime_error("thrown");
+    return Status::ok();
+  }
+
+ private:
+  bool when_closed_;
+};
+
+TEST(LocalExecutor, WhatIsThrownFailsTheJobAndNotTheProcess) {
+  for (const bool when_closed : {false, true}) {
+    auto sink = vertex("throwing", 1, [&](int32_t) {
+      return SubtaskPlan{nullptr, {node(std::make_shared<ThrowingSink>(when_closed), "throwing")}};
+    });
+    auto job = executor_of(two_vertices(source_vertex(1, kRows), std::move(sink), hash_by_id()));
+    ASSERT_TRUE(job->start().is_ok());
+    ASSERT_TRUE(job->wait(seconds(30)));
+    EXPECT_EQ(job->state(), JobState::kFailed);
+    EXPECT_NE(job->failure().message().find("'throwing'"), std::string::npos);
+    EXPECT_NE(job->failure().message().find("thrown"), std::string::npos);
+  }
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they need much address space
+// Exits with 0 when the job fails to start, says why and can be let go of.
+void start_without_memory_for_threads() {
+  Sums sums;
+  auto job = executor_of(
+      two_vertices(source_vertex(100, std::nullopt, 0.001), sum_vertex(100, &sums), hash_by_id()));
+  const rlimit limit{size_t{1} << 30, size_t{1} << 30};  // threads reserve 8 MiB each
+  if (::setrlimit(RLIMIT_AS, &limit) != 0) ::_exit(2);
+  const Status status = job->start();
+  if (status.message().find("of 200 threads could be started") == std::string::npos) ::_exit(3);
+  if (!job->wait(seconds(30)) || job->state() != JobState::kFailed) ::_exit(4);
+  job.reset();
+  ::_exit(0);
+}
+
+TEST(LocalExecutorDeathTest, TooFewThreadsFailTheStartAndNothingHangs) {
+  EXPECT_EXIT(start_without_memory_for_threads(), ::testing::ExitedWithCode(0), "");
+}
+#endif
+
 TEST(LocalExecutor, DestructionEndsARunningJob) {
   Sums sums;
   {
@@ -224,6 +278,68 @@ TEST_F(Checkpoints, AResumedJobCountsEveryRowOnce) {
   // A finished job leaves no checkpoint behind: the next run starts anew.
   auto next = job(2, kRows, 0);
   EXPECT_FALSE(next->restore_newest().value().id.has_value());
+}
+
+// The source ends at once; the sink works off what lies in its channel, far longer than a checkpoint
+// may take. No barrier can reach it any more.
+TEST_F(Checkpoints, WorkingOffTheRestOfAnEndedSourceFailsNoCheckpoint) {
+  std::atomic<bool> let_go{false};
+  auto sink = vertex("stuck", 1, [&](int32_t) {
+    return SubtaskPlan{nullptr, {node(std::make_shared<StuckSink>(&let_go), "stuck")}};
+  });
+  auto job = executor_of(two_vertices(source_vertex(1, kChunkRows), std::move(sink), hash_by_id()));
+  CheckpointingOptions options{directory_, "job", "a job", {}, true};
+  options.coordinator.interval_millis = 5;
+  options.coordinator.timeout_millis = 20;
+  ASSERT_TRUE(job->set_checkpointing(options).is_ok());
+  ASSERT_TRUE(job->start().is_ok());
+  EXPECT_FALSE(job->wait(milliseconds(200)));
+  let_go = true;
+  ASSERT_TRUE(job->wait(seconds(30)));
+  EXPECT_EQ(job->state(), JobState::kFinished) << job->failure().message();
+}
+
+// Puts a pipe in the place of its task's state file, so that the file can neither be opened without
+// a reader nor be synced.
+class PipeSource final : public Source {
+ public:
+  explicit PipeSource(std::filesystem::path file) : file_(std::move(file)) {}
+  Result<Poll> poll(Output&) override {
+    return taken_ ? Poll{PollKind::kEnd} : Poll{PollKind::kWait, kMaxTimestamp};
+  }
+  Status snapshot(OperatorState*) override {
+    if (std::exchange(taken_, true)) return Status::ok();
+    return ::mkfifo(file_.c_str(), 0600) == 0 ? Status::ok() : Status::io_error("no pipe");
+  }
+  Status restore(const OperatorState&) override { return Status::ok(); }
+
+ private:
+  std::filesystem::path file_;
+  bool taken_ = false;
+};
+
+TEST_F(Checkpoints, ACheckpointThatFailsAfterTheEndOfAllTasksDoesNotFailTheJob) {
+  const auto file = directory_ / "job" / "chk-1.inprogress" / "task-source-0";
+  Sums sums;
+  auto source = vertex("source", 1, [&](int32_t) {
+    SubtaskPlan plan{std::make_shared<PipeSource>(file), {node(nullptr, "source")}};
+    plan.nodes.push_back(node(std::make_shared<testing::SumSink>(&sums), "sum", 0));
+    return plan;
+  });
+  JobPlan plan;
+  plan.vertices.push_back(std::move(source));
+  auto job = executor_of(std::move(plan));
+  ASSERT_TRUE(job->set_checkpointing({directory_, "job", "a job", {}, true}).is_ok());
+  ASSERT_TRUE(job->start().is_ok());
+  job->trigger_checkpoint();
+  while (sums.closed == 0) std::this_thread::sleep_for(milliseconds(1));
+  std::this_thread::sleep_for(milliseconds(50));  // the task reports its end right after that
+  const int reader = ::open(file.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  std::this_thread::sleep_for(milliseconds(50));  // the checkpoint fails now
+  ASSERT_TRUE(job->wait(seconds(30)));
+  EXPECT_EQ(job->state(), JobState::kFinished) << job->failure().message();
+  ::close(reader);
 }
 
 TEST_F(Checkpoints, AnOperatorThatIsGoneIsAnError) {

@@ -1,6 +1,7 @@
 #include "task/operator_chain.h"
 
 #include <algorithm>
+#include <exception>
 #include <map>
 
 namespace penstock {
@@ -234,11 +235,20 @@ Status OperatorChain::end_input() {
   return broadcast(EndOfInput{});
 }
 
+Status OperatorChain::close_node(size_t index) {
+  Operator* op = nodes_[index]->spec().op.get();
+  // Also called by destructors, and after something was thrown already.
+  try {
+    return op != nullptr ? op->close() : source_->close();
+  } catch (const std::exception& error) {
+    return Status::internal(std::string("closing: ") + error.what());
+  }
+}
+
 Status OperatorChain::close() {
   Status first;
   for (size_t i = 0; i < nodes_.size(); ++i) {
-    Operator* op = nodes_[i]->spec().op.get();
-    Status status = op != nullptr ? op->close() : source_->close();
+    Status status = close_node(i);
     if (first.is_ok() && !status.is_ok()) first = in_operator(i, std::move(status));
   }
   return first;

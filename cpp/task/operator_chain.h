@@ -64,7 +64,7 @@ class OperatorChain {
   Status checkpoint_completed(CheckpointId id);
   // Every operator's end_input in order, then EndOfInput to all edges.
   Status end_input();
-  // Closes every operator, also after a failure; the first failure wins.
+  // Closes every operator, also after a failure; the first failure wins. Throws nothing.
   Status close();
 
   [[nodiscard]] bool has_source() const { return source_ != nullptr; }
@@ -76,6 +76,7 @@ class OperatorChain {
  private:
   class Node;
   Status in_operator(size_t index, Status status);
+  Status close_node(size_t index);
   Status broadcast(const Element& control);
 
   TaskInfo info_;

@@ -16,6 +16,7 @@ struct Overloaded : Visitors... {
 void Task::post(Letter letter) {
   {
     const std::lock_guard<std::mutex> lock(mail_mutex_);
+    if (ended_) return;
     mail_.push_back(std::move(letter));
   }
   has_mail_.store(true, std::memory_order_release);
@@ -49,6 +50,12 @@ Status Task::drain_mailbox() {
   return Status::ok();
 }
 
+void Task::close_mailbox() {
+  const std::lock_guard<std::mutex> lock(mail_mutex_);
+  ended_ = true;
+  mail_.clear();
+}
+
 Status Task::take_checkpoint(const Barrier& barrier) {
   OperatorStates state;
   PENSTOCK_RETURN_NOT_OK(chain_->barrier(barrier, &state));
@@ -70,6 +77,7 @@ void Task::run() {
     status = Status::internal("task '" + chain_->info().vertex_name + "', subtask " +
                               std::to_string(chain_->info().subtask + 1) + ": " + error.what());
   }
+  close_mailbox();
   Status closed = chain_->close();
   if (status.is_ok()) status = std::move(closed);
   if (status.is_ok()) {

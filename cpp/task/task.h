@@ -57,6 +57,8 @@ class Task {
   using Letter = std::function<Status()>;
   void post(Letter letter);
   Status drain_mailbox();
+  // Letters to a task that has ended are dropped: nobody reads them, and others may run on for ever.
+  void close_mailbox();
   Status loop();
   Status source_step(bool* done);
   Status gate_step(bool* done);
@@ -75,7 +77,9 @@ class Task {
 
   std::atomic<bool> has_mail_{false};
   std::mutex mail_mutex_;
-  std::vector<Letter> mail_;  // guarded by mail_mutex_
+  // Guarded by mail_mutex_.
+  std::vector<Letter> mail_;
+  bool ended_ = false;
 };
 
 }  // namespace penstock

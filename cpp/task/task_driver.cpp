@@ -33,7 +33,8 @@ Status TaskDriver::add_operator(ChainNodeSpec node) {
 }
 
 Status TaskDriver::add_edge(int32_t source_operator, std::optional<int32_t> side,
-                            const Partitioning& partitioning, int32_t num_targets) {
+                            const Partitioning& partitioning, int32_t num_targets,
+                            int32_t target_max_parallelism) {
   if (chain_ != nullptr) return Status::invalid("the task is open: edges come before open()");
   if (source_operator < 0 || static_cast<size_t>(source_operator) >= nodes_.size()) {
     return Status::invalid("an edge of operator " + std::to_string(source_operator) +
@@ -42,7 +43,7 @@ Status TaskDriver::add_edge(int32_t source_operator, std::optional<int32_t> side
   if (num_targets < 1) return Status::invalid("an edge needs at least one target");
   edges_.push_back(
       {source_operator, side,
-       make_partitioner(partitioning, num_targets, info_.max_parallelism, info_.subtask)});
+       make_partitioner(partitioning, num_targets, target_max_parallelism, info_.subtask)});
   return Status::ok();
 }
 

@@ -38,8 +38,10 @@ class TaskDriver {
   // Before open(). kInvalidArgument when the chain is open already.
   Status add_source(std::shared_ptr<Source> source, std::string name, std::string uid);
   Status add_operator(ChainNodeSpec node);
+  // Keys go to targets by the target's max parallelism.
   Status add_edge(int32_t source_operator, std::optional<int32_t> side,
-                  const Partitioning& partitioning, int32_t num_targets);
+                  const Partitioning& partitioning, int32_t num_targets,
+                  int32_t target_max_parallelism = kDefaultMaxParallelism);
 
   // `state`: what snapshot() of one subtask gave, or nothing.
   Status open(std::optional<std::string_view> state);

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from penstock import Configuration, StreamExecutionEnvironment
 from penstock.datastream import DataStream
-from penstock.runtime.spark.session import resolve_session
+from penstock.runtime.spark.session import QUIET_OPTION, resolve_session
 
 Program = Callable[[StreamExecutionEnvironment], DataStream]
 
@@ -22,6 +22,9 @@ def spark() -> Iterator[SparkSession]:
         "spark.driver.memory": "1g",
         "spark.sql.shuffle.partitions": "3",
         "spark.sql.session.timeZone": "UTC",
+        # Many small queries: compiling costs more than it brings.
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.driver.extraJavaOptions": f"{QUIET_OPTION} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     }
     session = resolve_session(Configuration(settings))
     yield session

@@ -110,6 +110,18 @@ def test_partitions_without_rows_do_no_harm(spark: SparkSession) -> None:
         assert sorted(found) == [*range(-309, -299), *range(300, 351)]
 
 
+@pytest.mark.parametrize("condition", ["id between 300 and 350", "id < 0"])
+def test_partitions_without_rows_send_an_end_to_the_driver(
+    spark: SparkSession, condition: str
+) -> None:
+    rows = spark.range(0, 1000, 1, 4).filter(condition)
+    stream = from_dataframe(environment("spark", 4), rows)
+    expected = sorted(row.id for row in rows.collect())
+    assert sorted(row.id for row in to_dataframe(stream).collect()) == expected
+    with stream.map(lambda row: row.id).execute_and_collect() as found:
+        assert sorted(found) == expected
+
+
 def test_a_dataframe_that_is_planned_adaptively(spark: SparkSession) -> None:
     assert spark.conf.get("spark.sql.adaptive.enabled") == "true"
     rows = spark.range(1000).groupBy((S.col("id") % 10).alias("k")).agg(S.count("*").alias("n"))
@@ -165,6 +177,7 @@ def test_a_dataframe_of_a_stream_is_lazy_and_can_be_used_like_any_other(
     assert spark.sql("select sum(double) from doubled where id > 5").collect()[0][0] == 60
     assert spark.range(3).join(found, "id").count() == 3
     assert found.filter("id = 3").count() + found.filter("id = 3").count() == 2
+    assert found.limit(2).count() == 2
 
 
 def test_an_error_in_a_dataframe_of_a_stream_is_readable(spark: SparkSession) -> None:

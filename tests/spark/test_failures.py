@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from typing import Any
@@ -43,6 +44,9 @@ def test_an_error_in_a_lambda_is_the_same_error(spark: SparkSession) -> None:
     for text in ("Divide", "divide", "12345", "ZeroDivisionError", "1 // (n - 12345)", "Traceback"):
         assert text in str(found), text
     assert isinstance(found.__cause__, ZeroDivisionError)
+    assert isinstance(local, UserCodeError)
+    assert (found.operator, found.record) == (local.operator, local.record) == ("Divide", "12345")
+    assert found.subtask == local.subtask
     assert "Py4J" not in str(found)
     assert "py4j" not in str(found)
 
@@ -135,10 +139,18 @@ def test_what_spark_cannot_do_yet_is_refused_at_the_start(
         env.execute()
 
 
+def test_a_missing_pyspark_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    env = environment("spark", 1)
+    env.from_collection([1]).discard()
+    with pytest.raises(ImportError, match=r"pip install 'penstock\[spark\]'"):
+        env.execute()
+
+
 def test_a_dataframe_needs_spark(spark: SparkSession) -> None:
     env = environment("local", 1)
     from_dataframe(env, spark.range(1)).discard()
-    with pytest.raises(NotImplementedError):
+    with pytest.raises(NotImplementedError, match=r"execution.target local; .*from_arrow\(df.toArrow"):
         env.execute()
 
 

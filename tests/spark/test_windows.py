@@ -173,3 +173,10 @@ def test_late_rows_go_to_the_side_output(spark: SparkSession, general: bool) -> 
     late_times = {row.ts for row in found["spark"]}
     assert late_times <= set(WITH_LATE["ts"].to_pylist())
     assert 0 < len(found["spark"]) < ROWS * 0.03
+
+
+def test_keys_go_by_the_max_parallelism_of_the_window(run_on_spark: Any) -> None:
+    def program(env: StreamExecutionEnvironment) -> DataStream:
+        return sliced(env.from_arrow(ON_TIME)).set_max_parallelism(7)
+
+    assert run_on_spark(program, 3)

@@ -56,6 +56,7 @@ class Cluster:
             "SPARK_HOME": str(home),
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_DAEMON_MEMORY": "256m",
+            "SPARK_DAEMON_JAVA_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
             "PYSPARK_PYTHON": sys.executable,
         }
         with open(self._folder / f"{name}.log", "wb") as log:
@@ -88,6 +89,7 @@ def connected(cluster: Cluster) -> Iterator[SparkSession]:
         "spark.driver.memory": "1g",
         "spark.executor.memory": "1g",
         "spark.executor.cores": "1",
+        "spark.executor.extraJavaOptions": "-XX:+UseSerialGC",
         "spark.cores.max": str(WORKERS),
         # Tasks wait until all executors are registered.
         "spark.scheduler.minRegisteredResourcesRatio": "1.0",

@@ -118,7 +118,10 @@ class TaskDriver:
         kind: str,
         num_targets: int,
         key_columns: Sequence[str] | None = None,
-    ) -> None: ...
+        max_parallelism: int = 128,
+    ) -> None:
+        """``max_parallelism`` is the target's: it says which key group, and so which target, a key belongs to."""
+
     def open(self, state: bytes | None = None) -> None:
         """``state``: what ``snapshot`` of one subtask gave."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 __all__ = [
     "AggregateCall",
@@ -40,6 +40,9 @@ __all__ = [
 @dataclass(frozen=True)
 class OperatorSpec:
     """Base of all specs."""
+
+    # What to do instead, for a spec that the embedded runtime cannot run.
+    local_advice: ClassVar[str] = ""
 
 
 # --- sources ----------------------------------------------------------------------------------------------

@@ -67,7 +67,10 @@ class Translation:
         spec = subtask.operator.spec
         translate = _TRANSLATORS.get(type(spec))
         if translate is None:
-            raise NotImplementedError(f"the local runtime cannot run a {type(spec).__name__}")
+            raise NotImplementedError(
+                f"{subtask.operator.name!r} cannot run with execution.target local"
+                + (f"; {spec.local_advice}" if spec.local_advice else "")
+            )
         return translate(self, spec, subtask)
 
 

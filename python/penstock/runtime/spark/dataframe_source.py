@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from penstock.graph.specs import SourceSpec
 
@@ -17,6 +17,10 @@ class DataFrameSourceSpec(SourceSpec):
     Each subtask reads some of its partitions one after the other, as Flink's subtasks read splits. The DataFrame
     stays on the driver: executors get the spec without it.
     """
+
+    local_advice: ClassVar[str] = (
+        "a Spark DataFrame is read with execution.target spark, or embedded by env.from_arrow(df.toArrow())"
+    )
 
     dataframe: Any  # pyspark.sql.DataFrame
     schema: Any

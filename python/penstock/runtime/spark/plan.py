@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from penstock.graph.job_graph import ChainedOperator, JobEdge, JobGraph, JobVertex
+from penstock.graph.job_graph import ChainedOperator, JobGraph, JobVertex
 from penstock.graph.specs import CollectSinkSpec, DiscardSinkSpec, OperatorSpec, SourceSpec
 from penstock.runtime.spark.channels import ChannelId
 from penstock.runtime.spark.dataframe_source import DataFrameSourceSpec
@@ -52,6 +52,7 @@ class OutputEdge:
     kind: str
     key_columns: tuple[str, ...] | None
     targets: int
+    target_max_parallelism: int
     first_channel: int
 
     @property
@@ -150,21 +151,12 @@ def _outputs(
             kind=edge.partitioning.kind,
             key_columns=edge.partitioning.key_columns,
             targets=vertices[edge.target].parallelism,
+            target_max_parallelism=vertices[edge.target].max_parallelism,
             first_channel=_first_channel(job_graph, vertices, number),
         )
         for number, edge in enumerate(job_graph.edges)
-        if edge.source == vertex_id and _check_key_groups(vertices, edge)
+        if edge.source == vertex_id
     ]
-
-
-def _check_key_groups(vertices: Mapping[int, JobVertex], edge: JobEdge) -> bool:
-    source, target = vertices[edge.source], vertices[edge.target]
-    if edge.partitioning.kind == "hash" and source.max_parallelism != target.max_parallelism:
-        raise NotImplementedError(
-            f"{target.name!r} has max parallelism {target.max_parallelism}, but {source.name!r} before it has "
-            f"{source.max_parallelism}: on Spark both must be the same, so far"
-        )
-    return True
 
 
 def _inputs(
@@ -210,6 +202,7 @@ def _taps(vertex: JobVertex, first: int) -> list[tuple[str, OutputEdge]]:
                 kind="global",
                 key_columns=None,
                 targets=1,
+                target_max_parallelism=vertex.max_parallelism,
                 first_channel=0,
             ),
         )

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from penstock.errors import PenstockError, UserCodeError
+from penstock.runtime.failures import keep_parts
 
 __all__ = ["StageError", "carried_errors", "original_error"]
 
@@ -32,6 +33,8 @@ def carried_errors(*, readable_only: bool) -> Iterator[None]:
     try:
         yield
     except Exception as error:  # noqa: BLE001 (everything travels)
+        if isinstance(error, PenstockError):
+            keep_parts(error)
         text = _text(error)
         raise StageError(text if readable_only else f"{text}\n{_MARK}{_packed(error)}") from None
 

@@ -22,16 +22,18 @@ from penstock.common.configuration import Configuration
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["for_jobs", "ignore_version_warnings", "resolve_session", "set_session"]
+__all__ = ["QUIET_OPTION", "for_jobs", "ignore_version_warnings", "resolve_session", "set_session"]
 
 _chosen: SparkSession | None = None
 
-# Warnings of Spark's start, which are about nothing that a user could change.
-_QUIET = Path(__file__).with_name("log4j2.properties")
+# Spark's start warns of things that a user could not change.
+QUIET_OPTION = (
+    f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()}"
+)
 
 # Of sessions that are made here; a user's own setting goes before.
 _DEFAULTS = {
-    "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_QUIET.as_uri()}",
+    "spark.driver.extraJavaOptions": QUIET_OPTION,
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.host": "127.0.0.1",

@@ -6,8 +6,6 @@ import threading
 from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
-from pyspark import InheritableThread
-
 from penstock.common.job_status import JobStatus
 from penstock.errors import JobCancelledError
 from penstock.runtime.job_client import JobClient
@@ -42,8 +40,7 @@ class SparkJobClient(JobClient):
         self._error: BaseException | None = None
         self._cancelled = False
         self._done = threading.Event()
-        # With the caller's scheduler pool and other local properties.
-        InheritableThread(self._main, name=f"Penstock {job_name}", daemon=True).start()
+        self._start()
 
     def status(self) -> JobStatus:
         if not self._done.is_set():
@@ -61,6 +58,12 @@ class SparkJobClient(JobClient):
         if name not in self._collectors:
             raise KeyError(f"the job has no collector {name!r}; it has {sorted(self._collectors)}")
         return self._collected(name)
+
+    def _start(self) -> None:
+        from pyspark import InheritableThread
+
+        # With the caller's scheduler pool and other local properties.
+        InheritableThread(self._main, name=f"Penstock {self._job_name}", daemon=True).start()
 
     def _main(self) -> None:
         try:

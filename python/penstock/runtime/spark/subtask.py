@@ -147,7 +147,14 @@ class SparkSubtask:
             if out.source_operator is None:
                 continue
             targets = 1 if out.forward else out.targets
-            driver.add_edge(out.source_operator, out.side, out.kind, targets, out.key_columns)
+            driver.add_edge(
+                out.source_operator,
+                out.side,
+                out.kind,
+                targets,
+                out.key_columns,
+                out.target_max_parallelism,
+            )
             self._edges.append(out)
         return driver
 
