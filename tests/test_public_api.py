@@ -120,7 +120,7 @@ LEFT_OUT = {
         get_default_savepoint_directory is_changelog_state_backend_enabled is_force_unaligned_checkpoints
         is_unaligned_checkpoints_enabled register_cached_file register_slot_sharing_group
         set_default_local_parallelism set_default_savepoint_directory set_python_executable
-        set_python_requirements set_runtime_mode""",
+        set_python_requirements""",
     "penstock.datastream:DataStream": """
         cache connect count_window_all partition_custom process project rescale set_buffer_timeout
         set_uid_hash shuffle slot_sharing_group""",
@@ -151,7 +151,7 @@ LEFT_OUT = {
         ConnectedStreams CountWindow EmbeddedRocksDBStateBackend EventTimeSessionWindows
         ExternalizedCheckpointRetention GlobalWindow GlobalWindows HashMapStateBackend
         KeyedBroadcastProcessFunction KeyedCoProcessFunction KeyedProcessFunction Partitioner
-        ProcessFunction ProcessingTimeSessionWindows RuntimeExecutionMode SlidingEventTimeWindows
+        ProcessFunction ProcessingTimeSessionWindows SlidingEventTimeWindows
         SlidingProcessingTimeWindows SlotSharingGroup SourceFunction StateBackend TimeDomain TimerService
         Trigger TriggerResult TumblingProcessingTimeWindows Window""",
 }

@@ -1,7 +1,8 @@
 """The exceptions that Penstock raises by itself.
 
-Mistakes in arguments are plain ``ValueError``, ``TypeError`` and ``KeyError``; everything that
-goes wrong while a job runs is a :class:`PenstockError`.
+Mistakes in arguments, and data that does not fit (a null timestamp, a key that cannot be one, a sum that
+overflows), are plain ``ValueError``, ``TypeError``, ``KeyError`` and ``OverflowError``. Whatever else goes wrong
+while a job runs is a :class:`PenstockError`.
 """
 
 from __future__ import annotations

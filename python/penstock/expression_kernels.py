@@ -16,6 +16,18 @@ def _are_integers(left: Any, right: Any) -> bool:
     return bool(pa.types.is_integer(left.type) and pa.types.is_integer(right.type))
 
 
+def _is_text(data_type: pa.DataType) -> bool:
+    return bool(pa.types.is_string(data_type) or pa.types.is_large_string(data_type))
+
+
+def _add(left: Any, right: Any) -> Any:
+    if not (_is_text(left.type) and _is_text(right.type)):
+        return pc.add_checked(left, right)
+    large = pa.types.is_large_string(left.type) or pa.types.is_large_string(right.type)
+    kind = pa.large_string() if large else pa.string()
+    return pc.binary_join_element_wise(left.cast(kind), right.cast(kind), pa.scalar("", kind))
+
+
 def _true_divide(left: Any, right: Any) -> Any:
     if _are_integers(left, right):
         left = left.cast(pa.float64(), safe=False)
@@ -78,7 +90,7 @@ def _to_numpy(value: Any, kind: pa.DataType) -> Any:
 
 
 KERNELS: dict[str, Callable[[Any, Any], Any]] = {
-    "+": pc.add_checked,
+    "+": _add,
     "-": pc.subtract_checked,
     "*": pc.multiply_checked,
     "/": _true_divide,

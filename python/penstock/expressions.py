@@ -5,7 +5,7 @@ job is built. Only scalar kernels are allowed, so a result never depends on wher
 
 * ``/`` is true division, ``//`` and ``%`` round down as Python's do. Dividing integers by zero with ``//`` or ``%``
   raises; floats (and ``/``) give infinity or NaN.
-* ``+``, ``-``, ``*``, ``//`` on integers raise on overflow.
+* ``+``, ``-``, ``*``, ``//`` on integers raise on overflow. ``+`` puts texts together; with a null it gives null.
 * ``&``, ``|``, ``~`` are three-valued: ``null & false`` is false.
 """
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 import difflib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -102,7 +102,14 @@ class Expression(ABC):
 
     def is_in(self, values: Iterable[Any]) -> Expression:
         """Whether the value is one of ``values``."""
-        return _Call("is_in", (self,), pc.SetLookupOptions(pa.array(list(values))))
+        if isinstance(values, (str, bytes)):
+            raise TypeError(f"is_in() takes a list of values; write is_in([{values!r}])")
+        items = list(values)
+        try:
+            value_set = pa.array(items)
+        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            raise TypeError(f"is_in() takes values of one type, not {items!r}: {error}") from None
+        return _Call("is_in", (self,), pc.SetLookupOptions(value_set))
 
     def between(self, lower: Any, upper: Any) -> Expression:
         """``lower <= value <= upper``."""
@@ -195,6 +202,17 @@ class Expression(ABC):
             f"the expression {self.text()} has no truth value: use & | ~ instead of and, or, not, "
             "with each comparison in parentheses, and not in `if` or `in`"
         )
+
+    if not TYPE_CHECKING:  # A type checker is to find such names missing.
+
+        def __getattr__(self, name: str) -> Any:
+            """Reached only by names that are no attribute: a method that other libraries have."""
+            text = f"an expression has no attribute {name!r}"
+            known = () if name.startswith("_") else (name, f"utf8_{name}")
+            if found := [function for function in known if function in pc.list_functions()]:
+                text += f"; write call_function({found[0]!r}, ...)"
+            # With the name and the object, tracebacks suggest a method that is alike.
+            raise AttributeError(text, name=name, obj=self)
 
     def __repr__(self) -> str:
         return f"<Expression {self.text()}>"
@@ -346,6 +364,10 @@ def call_function(name: str, *arguments: Any, options: Any = None) -> Expression
             f"{name!r} is a {kind} function of pyarrow.compute: it looks at several rows, so its result would "
             "depend on batch boundaries; only scalar functions can be called"
         )
+    if pc.get_function(name).arity == 0:
+        raise ValueError(
+            f"{name!r} of pyarrow.compute takes no column: its values would not be those of the rows"
+        )
     return _Call(name, tuple(_expression(argument) for argument in arguments), options)
 
 
@@ -386,7 +408,9 @@ def _data_type(target: TypeInformation | pa.DataType | str) -> pa.DataType:
         try:
             return pa.type_for_alias(target)
         except ValueError:
-            raise TypeError(f"{target!r} is not the name of an Arrow type") from None
+            raise TypeError(
+                f"{target!r} is not the name of an Arrow type, such as 'int64', 'string' or 'timestamp[ms]'"
+            ) from None
     if isinstance(target, TypeInformation):
         found = arrow_type(target)
         if found is not None:

@@ -1,14 +1,15 @@
-"""Built-in aggregates over columns, for windows: ``from penstock import functions as F``."""
+"""Built-in aggregates over columns, for windows: ``from penstock import functions as F``.
+
+``F.col``, ``F.lit`` and ``F.call_function`` are those of ``penstock.expressions``.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from penstock.expressions import Expression
+from penstock.expressions import Expression, call_function, col, lit
 
-__all__ = ["Aggregate", "avg", "count", "max", "min", "sum"]
+__all__ = ["Aggregate", "avg", "call_function", "col", "count", "lit", "max", "min", "sum"]
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,8 @@ class Aggregate:
 
 
 def count(column: str | Expression | None = None) -> Aggregate:
-    """The number of rows, or of rows where ``column`` is not null."""
-    if column is None:
+    """The number of rows (``column`` None or ``"*"``), or of rows where ``column`` is not null."""
+    if column is None or (isinstance(column, str) and column == "*"):
         return Aggregate("count", None, "count")
     return _aggregate("count", column)
 

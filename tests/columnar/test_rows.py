@@ -1,6 +1,7 @@
 """Columns to rows of Python objects: the values, their types, and the rows themselves."""
 
 import datetime as dt
+import enum
 from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -8,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pyarrow as pa
 import pytest
 
-from penstock._core.columnar import Batch
+from penstock._core.columnar import Batch, install_row_access
 from penstock.common import Row, Types
 from penstock.common.arrow_types import schema_of
 
@@ -47,6 +48,19 @@ def test_rows_are_rows_with_the_names_of_the_columns() -> None:
     assert (row.name, row.count, row["class"]) == ("a", 1, None)
     assert repr(row) == "Row(name='a', count=1, class=None)"
     assert {row: 1}[("a", 1, None)] == 1
+
+
+def test_names_may_be_of_a_subclass_of_str() -> None:
+    install_row_access(Row)  # once per process; the runtime does it, too
+
+    class Field(enum.StrEnum):
+        NAME = "name"
+        OTHER = "other"
+
+    (row,) = Batch.from_arrow(pa.record_batch({"name": ["a"]})).to_rows()
+    assert row[Field.NAME] == "a"
+    with pytest.raises(KeyError, match="its fields are name"):
+        row[Field.OTHER]
 
 
 def test_rows_of_all_batches_of_a_schema_have_one_type() -> None:
@@ -92,6 +106,7 @@ def test_zoned_timestamps_know_the_fold_of_the_hour_that_comes_twice() -> None:
         (pa.array([400_000_000], pa.date32()), "column 'x'.*year 1097132"),
         (pa.array([2**62], pa.timestamp("s")), "column 'x'.*year"),
         (pa.array([-(2**62)], pa.timestamp("ms", "UTC")), "column 'x'.*year"),
+        (pa.array([-(2**63)], pa.timestamp("ms")), "column 'x'.*year"),
         (pa.array([2**62], pa.duration("s")), "column 'x'.*timedelta"),
     ],
 )

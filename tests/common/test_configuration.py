@@ -69,3 +69,17 @@ def test_configurations_are_copied_merged_and_compared() -> None:
     target: dict[str, Any] = {}
     merged.add_all_to_dict(target)
     assert target == merged.to_dict() == {"p.b": b"\x00"}
+
+
+@pytest.mark.parametrize("wrong", [2.5, True, None, [1]])
+def test_an_integer_is_not_cut_out_of_something_else(wrong: Any) -> None:
+    with pytest.raises(ValueError, match=r"n: .* is not an integer"):
+        Configuration().set("n", wrong).get_integer("n", 1)
+
+
+def test_dicts_are_taken_as_configurations_and_other_things_are_not() -> None:
+    assert Configuration().add_all({"a": 1}, "p.") == Configuration({"p.a": 1})
+    with pytest.raises(TypeError, match="a Configuration or a dict is needed, not 'a=1'"):
+        Configuration("a=1")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="a configuration key is a str, not 1"):
+        Configuration({1: "x"})  # type: ignore[dict-item]

@@ -66,3 +66,11 @@ def test_lengths_compare_and_hash_by_their_length() -> None:
     with pytest.raises(TypeError):
         _ = Time.seconds(1) < Duration.of_seconds(2)
     assert repr(Duration.of_seconds(1)) == "Duration(1000 ms)"
+
+
+@pytest.mark.parametrize("wrong", [0.5, "5", True, None])
+@pytest.mark.parametrize("unit", ["seconds", "minutes", "hours", "days"])
+def test_units_are_counted_in_whole_numbers(unit: str, wrong: Any) -> None:
+    for make in (getattr(Time, unit), getattr(Duration, f"of_{unit}")):
+        with pytest.raises(TypeError, match=f"{unit} must be an int, not {wrong!r}; use a smaller"):
+            make(wrong)

@@ -168,3 +168,29 @@ def test_wrong_declarations_are_refused() -> None:
         Types.ROW([int])  # type: ignore[list-item]
     with pytest.raises(TypeError, match="not a type of penstock"):
         arrow_type("INT")  # type: ignore[arg-type]
+
+
+PAIR = Types.ROW_NAMED(["a", "b"], [Types.LONG(), Types.LONG()])
+
+
+@pytest.mark.parametrize(
+    "element", [Row(a=1, b=2), Row(b=2, a=1), {"b": 2, "a": 1}, (1, 2), [1, 2], Row(1, 2)]
+)
+def test_elements_of_a_row_type_become_rows_with_its_names(element: Any) -> None:
+    assert PAIR.mismatch(element) is None
+    assert repr(PAIR.to_row(element)) == "Row(a=1, b=2)"
+
+
+def test_rows_of_other_names_count_by_position() -> None:
+    assert PAIR.mismatch(Row(x=1, y=2)) is None
+    assert repr(PAIR.to_row(Row(x=1, y=2))) == "Row(a=1, b=2)"
+
+
+def test_rows_that_share_some_names_with_the_type_are_refused() -> None:
+    assert "has no field 'a'" in str(PAIR.mismatch(Row(b=1, c=2)))
+    assert "has an undeclared field 'c'" in str(PAIR.mismatch(Row(b=1, a=2, c=3)))
+    assert "field 'b': 'x' is of type str" in str(PAIR.mismatch(Row(b="x", a=2)))
+
+
+def test_tuple_types_count_by_position() -> None:
+    assert Types.TUPLE([Types.LONG(), Types.STRING()]).mismatch(Row(f1=1, f0="a")) is None

@@ -148,3 +148,9 @@ def test_a_keyed_stream_is_no_operator(stream: DataStream) -> None:
     for method, argument in [("name", "x"), ("uid", "x"), ("set_parallelism", 2)]:
         with pytest.raises(ValueError, match=rf"{method}\(\) belongs to an operator, and Keyed is"):
             getattr(keyed, method)(argument)
+
+
+def test_a_key_selector_can_be_given_by_name_as_in_pyflink(stream: DataStream) -> None:
+    keyed = stream.key_by(key_selector=ByUser(), key_type=Types.STRING())
+    assert keyed.key_by(key_selector="city")._keys.columns == ("city",)
+    assert keyed._keys.columns is None

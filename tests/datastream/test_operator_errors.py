@@ -223,3 +223,34 @@ def test_a_side_output_that_does_not_exist_is_refused(objects: DataStream) -> No
         objects.map(str).get_side_output(OutputTag("late"))
     with pytest.raises(ValueError, match="the id of an OutputTag must be a text"):
         OutputTag("")
+
+
+def test_arguments_of_sinks_have_types(objects: DataStream) -> None:
+    with pytest.raises(TypeError, match=r"print\(\) takes a text to stand before elements, not 5"):
+        objects.print(5)  # type: ignore[arg-type]
+    for wrong in ("3", 2.5, True):
+        with pytest.raises(TypeError, match="limit must be an int, not"):
+            objects.execute_and_collect(limit=wrong)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda s: s.window, r"DataStream.window is not there yet: .*key_by.*window_all"),
+        (lambda s: s.shuffle, r"DataStream.shuffle is not there yet: use rebalance\(\)"),
+        (lambda s: s.connect, r"DataStream.connect is not there yet$"),
+        (lambda s: s.key_by("user").reduce, r"KeyedStream.reduce is not there yet: .*window"),
+        (lambda s: s.key_by("user").shuffle, r"KeyedStream.shuffle is not there yet: use reb"),
+        (lambda s: s.get_execution_environment().add_jars, "there is no JVM; leave it out"),
+        (lambda s: s.nothing, "'DataStream' object has no attribute 'nothing'"),
+    ],
+)
+def test_names_of_pyflink_that_are_missing_come_with_advice(
+    stream: DataStream, ask: Callable[[Any], Any], message: str
+) -> None:
+    with pytest.raises(AttributeError, match=message):
+        ask(stream)
+
+
+def test_streams_show_their_operator_and_type(stream: DataStream) -> None:
+    assert repr(stream.select("user")) == "<DataStream 'Select' of ROW<user STRING>>"

@@ -1,15 +1,24 @@
 """Settings of the environment and of operators, and what they refuse."""
 
 import logging
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
+import penstock
 from penstock import Configuration, Duration, StreamExecutionEnvironment, Time
 from penstock import functions as F
-from penstock.datastream import CheckpointingMode, DataStream, TumblingEventTimeWindows
+from penstock.datastream import (
+    CheckpointingMode,
+    DataStream,
+    RuntimeExecutionMode,
+    TumblingEventTimeWindows,
+)
+from penstock.datastream.known_settings import KNOWN_SETTINGS, warn_of_settings_without_effect
 
 
 @pytest.fixture
@@ -196,3 +205,77 @@ def test_checkpointed_windows_without_a_uid_are_warned_of(
     with caplog.at_level(logging.WARNING, "penstock"):
         env.get_job_graph()
     assert ("has no uid()" in caplog.text) == (uid is None)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("execution.buffer-timeout.interval", "soon", "is not a duration"),
+        ("execution.buffer-timeout.interval", "-5 ms", "must be -1 ms or more, but is -5 ms"),
+        ("execution.checkpointing.mode", "TWICE", "must be one of EXACTLY_ONCE, AT_LEAST_ONCE"),
+        ("penstock.batch-size", "2.5", "is not an integer"),
+    ],
+)
+def test_settings_that_do_not_parse_are_named_before_the_job_starts(
+    env: StreamExecutionEnvironment, stream: DataStream, key: str, value: str, message: str
+) -> None:
+    stream.discard()
+    env.configure({key: value})
+    with pytest.raises(ValueError, match=rf"{re.escape(key)}.*{message}"):
+        env.get_job_graph()
+
+
+@pytest.mark.parametrize(
+    ("key", "warning"),
+    [
+        (
+            "parallelism.defaults",
+            "parallelism.defaults has no effect; did you mean parallelism.def",
+        ),
+        ("state.backend.type", "the setting state.backend.type has no effect\n"),
+        ("restart-strategy.type", "the setting restart-strategy.type has no effect\n"),
+        ("parallelism.default", None),
+        ("my.own-key", None),
+        ("spark.executor.cores", None),
+    ],
+)
+def test_settings_without_effect_are_warned_of(
+    caplog: pytest.LogCaptureFixture, key: str, warning: str | None
+) -> None:
+    with caplog.at_level(logging.WARNING, "penstock"):
+        warn_of_settings_without_effect(Configuration({key: "1"}))
+    assert bool(caplog.text) == (warning is not None)
+    assert warning is None or warning in caplog.text
+
+
+def test_every_setting_that_the_package_reads_is_known() -> None:
+    pattern = r'"((?:execution|parallelism|pipeline|state|restart-strategy)\.[a-z.-]*[a-z])"'
+    package = Path(penstock.__file__).parent
+    texts = [path.read_text("utf-8") for path in package.rglob("*.py")]
+    found = {key for text in texts for key in re.findall(pattern, text)}
+    assert found
+    assert found <= KNOWN_SETTINGS
+
+
+def test_names_and_timeouts_of_other_types_are_refused(
+    env: StreamExecutionEnvironment, stream: DataStream
+) -> None:
+    stream.discard()
+    with pytest.raises(TypeError, match="a job's name is a str, not 5"):
+        env.execute(5)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="an operator's name is a str, not 5"):
+        stream.name(5)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="the buffer timeout must be an int, not '100'"):
+        env.set_buffer_timeout("100")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="a CheckpointingMode is needed, not 'EXACTLY_ONCE'"):
+        env.enable_checkpointing(100, "EXACTLY_ONCE")  # type: ignore[arg-type]
+
+
+def test_runtime_modes_that_mean_streaming_are_taken(env: StreamExecutionEnvironment) -> None:
+    for mode in (RuntimeExecutionMode.STREAMING, RuntimeExecutionMode.AUTOMATIC):
+        env.set_runtime_mode(mode)
+        assert env.get_configuration().get_string("execution.runtime-mode", "") == mode.value
+    with pytest.raises(NotImplementedError, match="streaming mode, over bounded input too"):
+        env.set_runtime_mode(RuntimeExecutionMode.BATCH)
+    with pytest.raises(TypeError, match="takes a RuntimeExecutionMode, not 'BATCH'"):
+        env.set_runtime_mode("BATCH")  # type: ignore[arg-type]

@@ -193,3 +193,36 @@ def test_a_generator_checks_its_columns() -> None:
         DataGen(rate=0)
     with pytest.raises(TypeError, match="a column's name is a text that is not empty"):
         DataGen().sequence("")
+
+
+@pytest.mark.parametrize(
+    "data", [pd.DataFrame({"a": [1]}), pl.DataFrame({"a": [1]}), pa.table({"a": [1]})]
+)
+def test_tables_are_no_collections_of_elements(env: StreamExecutionEnvironment, data: Any) -> None:
+    with pytest.raises(TypeError, match=r"takes elements, not a \w+; use from_arrow\(\)"):
+        env.from_collection(data)
+
+
+@pytest.mark.parametrize("data", [pd.Series([1]), pl.Series([1]), pa.array([1])])
+def test_a_single_column_is_no_table(env: StreamExecutionEnvironment, data: Any) -> None:
+    with pytest.raises(TypeError, match=r"from_arrow\(\) takes rows, not a single column"):
+        env.from_arrow(data)
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("kind", [pl.Categorical, pl.Enum(["x", "y"])])
+def test_categories_of_polars_are_texts(env: StreamExecutionEnvironment, kind: Any) -> None:
+    data = pl.DataFrame({"a": pl.Series(["x", None, "y", "x"], dtype=kind)})
+    stream = env.set_parallelism(1).from_arrow(data)
+    assert stream.get_schema().field("a").type == pa.large_string()
+    assert [row.a for row in stream.execute_and_collect()] == ["x", None, "y", "x"]
+
+
+def test_rows_of_a_collection_are_read_by_name(env: StreamExecutionEnvironment) -> None:
+    declared = Types.ROW_NAMED(["a", "b"], [Types.LONG(), Types.LONG()])
+    assert repr(items(env, [Row(b=2, a=1)], declared)) == "[Row(a=1, b=2)]"
+
+
+def test_the_count_of_a_generator_is_a_whole_number() -> None:
+    with pytest.raises(TypeError, match=r"count must be an int, not 5\.5"):
+        DataGen(count=5.5)  # type: ignore[arg-type]

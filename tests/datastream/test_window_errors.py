@@ -235,3 +235,19 @@ def test_a_side_output_is_known_by_its_tag(windows: Any) -> None:
     assert counted.get_side_output(OutputTag("late")).get_schema().names == ["k", "v", "s", "l"]
     with pytest.raises(ValueError, match=r"has no side output 'other'; it has \['late'\]"):
         counted.get_side_output(OutputTag("other"))
+
+
+def test_an_aggregate_function_can_be_given_by_name_as_in_pyflink(env: Any) -> None:
+    windows = env.from_collection([1]).key_by(lambda x: x).window(WINDOW)
+    counts = windows.aggregate(aggregate_function=Count(), output_type=Types.LONG())
+    assert counts.get_type() == Types.LONG()
+
+
+def test_a_key_column_called_like_a_column_of_the_window_is_to_be_renamed(env: Any) -> None:
+    keyed = env.from_arrow(pa.table({"window_end": [1]})).key_by("window_end")
+    with pytest.raises(ValueError, match="two columns 'window_end'; give the key column another"):
+        keyed.window(WINDOW).aggregate(F.count())
+
+
+def test_a_star_counts_rows() -> None:
+    assert F.count("*") == F.count()

@@ -1,7 +1,7 @@
 """User functions of windows in the form that the operator calls, and Flink's field aggregators."""
 
 from collections import namedtuple
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
@@ -92,3 +92,28 @@ def test_min_and_max_keep_the_smaller_and_the_greater(
     for a, b in [(1, 2), (2, 1), (3, 3)]:
         assert reduce(("x", a), ("y", b)) == ("x", choose(a, b))
     assert repr(reduce) == f"{kind}(1)"
+
+
+def test_window_functions_can_be_written_with_types_as_in_pyflink() -> None:
+    class Typed(ProcessWindowFunction[tuple[str, int], str, str, TimeWindow]):
+        def process(
+            self,
+            key: str,
+            context: ProcessWindowFunction.Context[TimeWindow],
+            elements: Iterable[tuple[str, int]],
+        ) -> Iterable[str]:
+            yield f"{key} {context.window().start}"
+
+    class TypedAll(ProcessAllWindowFunction[int, int, TimeWindow]):
+        def process(
+            self, context: ProcessAllWindowFunction.Context[TimeWindow], elements: Iterable[int]
+        ) -> Iterable[int]:
+            return elements
+
+    class TypedApply(WindowFunction[int, int, str, TimeWindow]):
+        def apply(self, key: str, window: TimeWindow, inputs: Iterable[int]) -> Iterable[int]:
+            return inputs
+
+    assert list(WindowFunctionAdapter(Typed(), False)("k", 0, 10, 7, [("k", 1)])) == ["k 0"]
+    assert list(WindowFunctionAdapter(TypedAll(), True)(None, 0, 10, 7, [1])) == [1]
+    assert list(WindowFunctionAdapter(TypedApply(), False)("k", 0, 10, 7, [1])) == [1]

@@ -10,7 +10,9 @@ import pyarrow.compute as pc
 import pytest
 
 from penstock import Expression, Types, call_function, col, lit
+from penstock import functions as F
 from penstock.expressions import check_columns
+from penstock.runtime.expression_functions import FilterByExpression, SelectExpressions
 
 BATCH = pa.record_batch(
     {
@@ -223,3 +225,47 @@ def test_wrong_arguments_are_refused() -> None:
 def test_expressions_can_be_keys_of_dicts_by_identity() -> None:
     one, other = col("a"), col("a")
     assert {one: 1, other: 2}[one] == 1
+
+
+def test_texts_are_put_together() -> None:
+    name = col("name")
+    assert values(name + "-" + name) == ["a-a", None, "c-c"]
+    assert values("<" + name.cast("large_string")) == ["<a", None, "<c"]
+    assert (name.cast("large_string") + name).output_type(BATCH.schema) == pa.large_string()
+
+
+def test_is_in_takes_a_list_of_values_of_one_type() -> None:
+    with pytest.raises(
+        TypeError, match=r"is_in\(\) takes a list of values; write is_in\(\['ab'\]\)"
+    ):
+        col("name").is_in("ab")
+    with pytest.raises(TypeError, match=r"is_in\(\) takes values of one type, not \['ab', 1\]"):
+        col("name").is_in(["ab", 1])
+
+
+def test_functions_without_a_column_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"'random' of pyarrow\.compute takes no column"):
+        call_function("random")
+
+
+def test_methods_of_other_libraries_are_answered_with_the_function_to_call() -> None:
+    with pytest.raises(
+        AttributeError, match=r"no attribute 'upper'; write call_function\('utf8_up"
+    ):
+        _ = col("a").upper  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match=r"no attribute 'hour'; write call_function\('hour'"):
+        _ = (col("a") + 1).hour  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match=r"an expression has no attribute 'isin'$"):
+        _ = col("a").isin  # type: ignore[attr-defined]
+
+
+def test_errors_in_a_running_job_name_the_expression() -> None:
+    batch = pa.record_batch({"a": [1, 2]})
+    with pytest.raises(pa.ArrowInvalid, match="a // 0: divide by zero"):
+        SelectExpressions([("b", col("a")), ("c", col("a") // 0)])(batch)
+    with pytest.raises(pa.ArrowInvalid, match=r"\(a // 0\) > 1: divide by zero"):
+        FilterByExpression(col("a") // 0 > 1)(batch)
+
+
+def test_spark_users_find_columns_and_constants_among_the_functions() -> None:
+    assert (F.col, F.lit, F.call_function) == (col, lit, call_function)

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 import weakref
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -196,6 +197,26 @@ def test_a_window_function_is_cancelled_between_two_records() -> None:
     job.cancel()
     assert job.wait(60_000)
     assert time.monotonic() - begin < 20
+
+
+def test_a_window_function_without_end_is_cancelled_between_two_results() -> None:
+    started = threading.Event()
+
+    def endless(*_: Any) -> Iterator[None]:
+        started.set()
+        return iter(lambda: time.sleep(0.01), "never")
+
+    chain = [
+        operators.timestamps(None, lambda _, __: 1, None, None, 8192, 200),
+        operators.general_window(10, 0, 0, ("reduce", max), endless, True, None),
+        operators.discard_sink(),
+    ]
+    job = job_of([1], *chain)
+    job.start()
+    assert started.wait(60)
+    job.cancel()
+    assert job.wait(20_000)
+    assert job.state == "canceled"
 
 
 def test_batches_can_be_dropped_on_a_thread_without_python_in_it() -> None:

@@ -1,11 +1,14 @@
 """The client of a started job: status, cancellation, result, collected elements."""
 
+import gc
 import time
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from penstock import StreamExecutionEnvironment
+from penstock import StreamExecutionEnvironment, col
 from penstock.common import JobClient, JobExecutionResult, JobStatus
 from penstock.connectors.datagen import DataGen
 from penstock.datastream import DataStream
@@ -46,6 +49,15 @@ def test_result_of_finished_job_names_it_and_counts_its_records(
     sink = [entry for entry in result.metrics if entry["name"] == "Sink: Discard"]
     assert sum(entry["records_in"] for entry in sink) == 1000
     assert client.status() is JobStatus.FINISHED
+
+
+def test_status_becomes_finished_without_anybody_waiting(env: StreamExecutionEnvironment) -> None:
+    env.from_collection([1]).discard()
+    client = env.execute_async("Watched")
+    deadline = time.monotonic() + 30
+    while client.get_job_status().result() is not JobStatus.FINISHED:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def test_execute_returns_the_result(env: StreamExecutionEnvironment) -> None:
@@ -135,3 +147,52 @@ def test_two_jobs_run_at_once(env: StreamExecutionEnvironment) -> None:
     first = env.from_collection(range(100)).execute_and_collect()
     second = env.from_collection(range(200)).execute_and_collect()
     assert (sum(second), sum(first)) == (sum(range(200)), sum(range(100)))
+
+
+@pytest.mark.parametrize(
+    ("function", "end"), [(lambda x: x, JobStatus.FINISHED), (lambda x: 1 / 0, JobStatus.FAILED)]
+)
+def test_status_that_is_polled_reaches_the_end(
+    env: StreamExecutionEnvironment, function: Any, end: JobStatus
+) -> None:
+    env.from_collection([1]).map(function).discard()
+    client = env.execute_async()
+    deadline = time.monotonic() + 30
+    while not client.get_job_status().result().is_terminal_state():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert client.get_job_status().result() is end
+
+
+def test_a_collection_that_could_not_start_is_no_part_of_the_next_job(
+    env: StreamExecutionEnvironment,
+) -> None:
+    # Left in the graph, its sink would fill up and stop the job, as nobody reads it.
+    stream = env.from_generator(DataGen(count=1_000_000).sequence("id")).uid("same")
+    kept = stream.filter(col("id") >= 0).uid("same")
+    with pytest.raises(ValueError, match="the uid 'same' is used by two operators"):
+        kept.execute_and_collect()
+    kept.uid("another")
+    kept.discard()
+    client = env.execute_async()
+    ended = client.wait(60)
+    client.cancel().result()
+    assert ended
+
+
+def test_a_result_iterator_that_is_dropped_cancels_its_job() -> None:
+    env = StreamExecutionEnvironment.get_execution_environment()
+    results = env.from_generator(DataGen().sequence("id")).execute_and_collect()
+    next(results)
+    before = threading_count()
+    del results
+    gc.collect()
+    deadline = time.monotonic() + 30
+    while threading_count() >= before:
+        assert time.monotonic() < deadline, "the tasks of the dropped job still run"
+        time.sleep(0.01)
+
+
+def threading_count() -> int:
+    """The threads of this process, native ones too."""
+    return len(list(Path("/proc/self/task").iterdir()))

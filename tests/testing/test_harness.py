@@ -241,3 +241,33 @@ def test_configuration_reaches_the_operators() -> None:
         harness.process_elements([(2**63 - 1,), (1,)], [1, 2])
         harness.end_input()
         assert [row["s"] for row in harness.extract_output_values()] == [-(2**63)]
+
+
+def test_a_function_object_is_no_pipeline() -> None:
+    class Twice(MapFunction):
+        def map(self, value: Any) -> Any:
+            return value * 2
+
+    with pytest.raises(TypeError, match=r"the pipeline is a function of streams .*lambda stream"):
+        OneInputStreamOperatorTestHarness(Twice())  # type: ignore[arg-type]
+
+
+def test_rows_are_read_by_name_where_columns_are_made_of_them() -> None:
+    declared = Types.ROW_NAMED(["a", "b"], [Types.LONG(), Types.LONG()])
+
+    def big(stream: DataStream) -> DataStream:
+        return stream.map(lambda x: Row(b=x, a=-x), declared).filter(col("b") > 1)
+
+    with OneInputStreamOperatorTestHarness(big) as harness:
+        harness.process_elements([1, 2])
+        assert harness.extract_output_values() == [Row(a=-2, b=2)]
+
+
+def test_rows_that_share_some_names_with_the_columns_are_refused() -> None:
+    declared = Types.ROW_NAMED(["a", "b"], [Types.LONG(), Types.LONG()])
+    pipeline = lambda s: s.map(lambda x: Row(b=x, c=x), declared).filter(col("b") > 1)
+    with (
+        OneInputStreamOperatorTestHarness(pipeline) as harness,
+        pytest.raises(TypeError, match=r"row 0: Row\(b=1, c=1\) has no field 'a'"),
+    ):
+        harness.process_element(1)

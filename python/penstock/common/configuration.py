@@ -15,6 +15,12 @@ _TRUE = {"true": True, "false": False}
 T = TypeVar("T")
 
 
+def _to_int(value: Any) -> int:
+    if isinstance(value, (bool, float)):
+        raise TypeError(value)
+    return int(value)
+
+
 class Configuration:
     """Key/value pairs; a value is kept as it was given and converted by the getter.
 
@@ -27,9 +33,9 @@ class Configuration:
     """
 
     def __init__(self, other: Configuration | Mapping[str, Any] | None = None) -> None:
-        if isinstance(other, Configuration):
-            other = other._values
-        self._values: dict[str, Any] = dict(other or {})
+        self._values: dict[str, Any] = {}
+        if other is not None:
+            self.add_all(other)
 
     def set(self, key: str, value: Any) -> Configuration:
         """Sets a value of any type."""
@@ -53,7 +59,7 @@ class Configuration:
         return self.set(key, value)
 
     def get_integer(self, key: str, default_value: int) -> int:
-        return self._converted(key, default_value, int, "an integer")
+        return self._converted(key, default_value, _to_int, "an integer")
 
     def set_integer(self, key: str, value: int) -> Configuration:
         return self.set(key, value)
@@ -91,10 +97,15 @@ class Configuration:
     def contains_key(self, key: str) -> bool:
         return key in self._values
 
-    def add_all(self, other: Configuration, prefix: str | None = None) -> Configuration:
+    def add_all(
+        self, other: Configuration | Mapping[str, Any], prefix: str | None = None
+    ) -> Configuration:
         """Takes over all of ``other``, its keys behind ``prefix`` if there is one."""
-        for key, value in other._values.items():
-            self._values[(prefix or "") + key] = value
+        if not isinstance(other, (Configuration, Mapping)):
+            raise TypeError(f"a Configuration or a dict is needed, not {other!r}")
+        values = other._values if isinstance(other, Configuration) else other
+        for key, value in values.items():
+            self.set(f"{prefix}{key}" if prefix else key, value)
         return self
 
     def add_all_to_dict(self, target_dict: dict[str, Any]) -> None:

@@ -117,6 +117,17 @@ class Row(tuple[Any, ...]):
         pairs = zip(self._fields, self, strict=True)
         return f"Row({', '.join(f'{name}={value!r}' for name, value in pairs)})"
 
+    @classmethod
+    def _is_read_by_name(cls, names: Sequence[str]) -> bool:
+        """Whether rows of this type are read by name where rows of ``names`` are declared.
+
+        They are unless the names stand in that order, or are all different: then positions count.
+        """
+        fields = cls._fields
+        if fields is None or fields == tuple(names):
+            return False
+        return not set(fields).isdisjoint(names)
+
     def _index_of(self, name: str) -> int:
         if self._fields is None or name not in self._fields:
             raise KeyError(f"Row has no field {name!r}; {self._describe_fields()}")

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+from penstock.common.missing_names import SaysWhatIsMissing
+
 __all__ = ["RuntimeContext"]
 
 
-class RuntimeContext:
+class RuntimeContext(SaysWhatIsMissing):
     """What a function can ask about the subtask it runs in."""
+
+    _missing = {
+        **dict.fromkeys(
+            [
+                "get_aggregating_state",
+                "get_list_state",
+                "get_map_state",
+                "get_reducing_state",
+                "get_state",
+            ],
+            "only windows keep state so far",
+        ),
+        "get_metrics_group": "",
+    }
 
     def __init__(
         self,

@@ -47,6 +47,14 @@ class _Milliseconds:
         return f"{type(self).__name__}({self._milliseconds} ms)"
 
 
+def _in_milliseconds(number: int, unit: str, length: int) -> int:
+    """So many units of ``length`` milliseconds; the error speaks of the unit that was asked for."""
+    if isinstance(number, bool) or not isinstance(number, int):
+        smaller = "" if length == 1 else "; use a smaller unit for parts of it"
+        raise TypeError(f"{unit} must be an int, not {number!r}{smaller}")
+    return number * length
+
+
 class Time(_Milliseconds):
     """A window's size or offset.
 
@@ -60,19 +68,19 @@ class Time(_Milliseconds):
 
     @staticmethod
     def seconds(seconds: int) -> Time:
-        return Time(seconds * 1000)
+        return Time(_in_milliseconds(seconds, "seconds", 1000))
 
     @staticmethod
     def minutes(minutes: int) -> Time:
-        return Time(minutes * 60_000)
+        return Time(_in_milliseconds(minutes, "minutes", 60_000))
 
     @staticmethod
     def hours(hours: int) -> Time:
-        return Time(hours * 3_600_000)
+        return Time(_in_milliseconds(hours, "hours", 3_600_000))
 
     @staticmethod
     def days(days: int) -> Time:
-        return Time(days * 86_400_000)
+        return Time(_in_milliseconds(days, "days", 86_400_000))
 
 
 class Duration(_Milliseconds):
@@ -88,19 +96,20 @@ class Duration(_Milliseconds):
 
     @staticmethod
     def of_seconds(seconds: int, nano_adjustment: int | None = None) -> Duration:
-        return Duration(seconds * 1000 + (nano_adjustment or 0) // 1_000_000)
+        milliseconds = _in_milliseconds(seconds, "seconds", 1000)
+        return Duration(milliseconds + (nano_adjustment or 0) // 1_000_000)
 
     @staticmethod
     def of_minutes(minutes: int) -> Duration:
-        return Duration(minutes * 60_000)
+        return Duration(_in_milliseconds(minutes, "minutes", 60_000))
 
     @staticmethod
     def of_hours(hours: int) -> Duration:
-        return Duration(hours * 3_600_000)
+        return Duration(_in_milliseconds(hours, "hours", 3_600_000))
 
     @staticmethod
     def of_days(days: int) -> Duration:
-        return Duration(days * 86_400_000)
+        return Duration(_in_milliseconds(days, "days", 86_400_000))
 
 
 def to_milliseconds(value: Time | Duration | timedelta | int | str, what: str = "duration") -> int:

@@ -140,13 +140,7 @@ class _ProductTypeInfo(TypeInformation):
     def _values(self, value: Any) -> Sequence[Any] | str:
         """The fields of ``value`` in order, or what is wrong."""
         if isinstance(value, dict):
-            missing = [name for name in self.field_names if name not in value]
-            if missing:
-                return f"{_shown(value)} has no field {missing[0]!r}, declared is {self}"
-            unknown = [name for name in value if name not in self.field_names]
-            if unknown:
-                return f"{_shown(value)} has an undeclared field {unknown[0]!r}, declared is {self}"
-            return [value[name] for name in self.field_names]
+            return self._values_by_name(value)
         if not isinstance(value, (tuple, list, Row)):
             return f"{_shown(value)} is of type {type(value).__name__}, declared is {self}"
         values = list(value)
@@ -154,11 +148,41 @@ class _ProductTypeInfo(TypeInformation):
             return f"{_shown(value)} has {len(values)} fields, declared is {self}"
         return values
 
+    def _values_by_name(self, value: dict[str, Any]) -> Sequence[Any] | str:
+        missing = [name for name in self.field_names if name not in value]
+        if missing:
+            return f"{_shown(value)} has no field {missing[0]!r}, declared is {self}"
+        unknown = [name for name in value if name not in self.field_names]
+        if unknown:
+            return f"{_shown(value)} has an undeclared field {unknown[0]!r}, declared is {self}"
+        return [value[name] for name in self.field_names]
+
 
 class RowTypeInfo(_ProductTypeInfo):
-    """Rows: elements are Row, tuple, list or (by name) dict."""
+    """Rows: elements are Row, tuple, list or (by name) dict. A Row with these names is read by name too."""
 
     _label = "ROW"
+
+    def __init__(
+        self, field_types: Sequence[TypeInformation], field_names: Sequence[str] | None = None
+    ) -> None:
+        super().__init__(field_types, field_names)
+        self._make_row = Row(*self.field_names)
+
+    def to_row(self, value: Any) -> Row:
+        """An element without a mismatch as a Row of this type.
+
+        >>> Types.ROW_NAMED(["a", "b"], [Types.LONG(), Types.LONG()]).to_row(Row(b=2, a=1))
+        Row(a=1, b=2)
+        """
+        if isinstance(value, (dict, Row)):
+            value = self._values(value)
+        return self._make_row(*value)
+
+    def _values(self, value: Any) -> Sequence[Any] | str:
+        if isinstance(value, Row) and value._is_read_by_name(self.field_names):
+            return self._values_by_name(value.as_dict())
+        return super()._values(value)
 
     def __repr__(self) -> str:
         pairs = zip(self.field_names, self.field_types, strict=True)

@@ -61,6 +61,8 @@ class DataGen(Source):
     columns: tuple[Column, ...] = ()
 
     def __post_init__(self) -> None:
+        if self.count is not None and not isinstance(self.count, builtins.int):
+            raise TypeError(f"count must be an int, not {self.count!r}")
         if self.count is not None and self.count < 0:
             raise ValueError(f"count must not be negative, but is {self.count}")
         if self.rate is not None and not self.rate > 0:

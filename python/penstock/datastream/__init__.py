@@ -21,6 +21,7 @@ from penstock.datastream.functions import (
 )
 from penstock.datastream.keyed_stream import KeyedStream
 from penstock.datastream.output_tag import OutputTag
+from penstock.datastream.runtime_execution_mode import RuntimeExecutionMode
 from penstock.datastream.sinks import DataStreamSink
 from penstock.datastream.stream_execution_environment import StreamExecutionEnvironment
 from penstock.datastream.window import TimeWindow, TumblingEventTimeWindows, WindowAssigner
@@ -45,6 +46,7 @@ __all__ = [
     "ProcessWindowFunction",
     "ReduceFunction",
     "RuntimeContext",
+    "RuntimeExecutionMode",
     "SinkFunction",
     "StreamExecutionEnvironment",
     "TimeWindow",

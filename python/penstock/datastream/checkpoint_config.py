@@ -67,11 +67,15 @@ class CheckpointConfig:
         return self
 
     def get_checkpointing_mode(self) -> CheckpointingMode:
-        return CheckpointingMode(
-            self._configuration.get_string(_MODE, CheckpointingMode.EXACTLY_ONCE.value)
-        )
+        found = self._configuration.get_string(_MODE, CheckpointingMode.EXACTLY_ONCE.value)
+        if found not in CheckpointingMode.__members__:
+            modes = ", ".join(CheckpointingMode.__members__)
+            raise ValueError(f"{_MODE} must be one of {modes}, but is {found!r}")
+        return CheckpointingMode(found)
 
     def set_checkpointing_mode(self, checkpointing_mode: CheckpointingMode) -> CheckpointConfig:
+        if not isinstance(checkpointing_mode, CheckpointingMode):
+            raise TypeError(f"a CheckpointingMode is needed, not {checkpointing_mode!r}")
         if checkpointing_mode is not CheckpointingMode.EXACTLY_ONCE:
             raise NotImplementedError("only EXACTLY_ONCE checkpoints can be taken yet")
         self._configuration.set_string(_MODE, checkpointing_mode.value)

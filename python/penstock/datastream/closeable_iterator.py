@@ -12,15 +12,23 @@ __all__ = ["CloseableIterator"]
 class CloseableIterator(Iterator[Any]):
     """Iterates over results; closing it before the end calls ``on_close``, which stops what makes them.
 
+    One that nobody holds any more before its end calls ``on_drop``, which must not wait.
+
     >>> with CloseableIterator(iter([1, 2, 3]), lambda: print("stopped")) as results:
     ...     next(results)
     1
     stopped
     """
 
-    def __init__(self, results: Iterator[Any], on_close: Callable[[], Any]) -> None:
+    def __init__(
+        self,
+        results: Iterator[Any],
+        on_close: Callable[[], Any],
+        on_drop: Callable[[], Any] | None = None,
+    ) -> None:
         self._results = results
         self._on_close = on_close
+        self._on_drop = on_drop
         self._ended = False
 
     def __next__(self) -> Any:
@@ -45,6 +53,10 @@ class CloseableIterator(Iterator[Any]):
         if not self._ended:
             self._ended = True
             self._on_close()
+
+    def __del__(self) -> None:
+        if not self._ended and self._on_drop is not None:
+            self._on_drop()
 
     def __enter__(self) -> Self:
         return self

@@ -57,6 +57,19 @@ class DataStream(SinkMethods):
     [20, 30]
     """
 
+    _missing = {
+        "cache": "",
+        "connect": "",
+        "count_window_all": "",
+        "partition_custom": "use key_by(), rebalance(), broadcast() or global_()",
+        "process": "use map(), flat_map() or a window",
+        "project": "use select() or map()",
+        "rescale": "use rebalance()",
+        "set_buffer_timeout": "set it on the environment",
+        "shuffle": "use rebalance()",
+        "window": "a window needs a key, key_by(...).window(...); without one use window_all(...)",
+    }
+
     def get_name(self) -> str:
         """The name of the operator that makes this stream."""
         return self._transformation.name
@@ -156,10 +169,16 @@ class DataStream(SinkMethods):
 
     def key_by(
         self,
-        *key_selector: Callable[[Any], Any] | KeySelector | str | Iterable[str] | Expression | None,
+        *key_selectors: Callable[[Any], Any]
+        | KeySelector
+        | str
+        | Iterable[str]
+        | Expression
+        | None,
+        key_selector: Callable[[Any], Any] | KeySelector | str | None = None,
         key_type: TypeInformation | None = None,
     ) -> KeyedStream:
-        """Partitions by key: a function of the element, or names of columns.
+        """Partitions by key: a function of the element (PyFlink's ``key_selector``), or names of columns.
 
         >>> import pyarrow
         >>> from penstock import StreamExecutionEnvironment
@@ -169,7 +188,9 @@ class DataStream(SinkMethods):
         """
         from penstock.datastream.keyed_stream import keyed_stream
 
-        return keyed_stream(self, key_selector, key_type)
+        if key_selector is not None:
+            key_selectors = (key_selector, *key_selectors)
+        return keyed_stream(self, key_selectors, key_type)
 
     def window_all(self, window_assigner: WindowAssigner) -> AllWindowedStream:
         """Windows over all elements together; runs with parallelism 1."""
@@ -230,6 +251,9 @@ class DataStream(SinkMethods):
             f"Side Output {tag}", (self._transformation,), sides[tag], tag=tag
         )
         return DataStream(self._environment, side)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.get_name()!r} of {self.get_type()}>"
 
     def _partition(self, kind: str) -> DataStream:
         source = self._transformation

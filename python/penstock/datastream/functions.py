@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from penstock.common.runtime_context import RuntimeContext
 
@@ -25,6 +25,14 @@ __all__ = [
     "SinkFunction",
     "WindowFunction",
 ]
+
+
+# PyFlink's: elements, results, key and window, as in ProcessWindowFunction[tuple, str, str, TimeWindow].
+IN = TypeVar("IN")
+OUT = TypeVar("OUT")
+KEY = TypeVar("KEY")
+W = TypeVar("W", bound="TimeWindow")
+W2 = TypeVar("W2", bound="TimeWindow")
 
 
 class Function(ABC):  # noqa: B024
@@ -109,16 +117,14 @@ class AggregateFunction(Function):
     def merge(self, acc_a: Any, acc_b: Any) -> Any: ...
 
 
-class WindowFunction(Function):
+class WindowFunction(Function, Generic[IN, OUT, KEY, W]):
     """Evaluates a window, given its key and its elements (one, behind a reduce or an aggregate)."""
 
     @abstractmethod
-    def apply(
-        self, key: Any, window: TimeWindow, inputs: Iterable[Any]
-    ) -> Iterable[Any] | None: ...
+    def apply(self, key: KEY, window: W, inputs: Iterable[IN]) -> Iterable[OUT] | None: ...
 
 
-class ProcessWindowFunction(Function):
+class ProcessWindowFunction(Function, Generic[IN, OUT, KEY, W]):
     """Like WindowFunction, with a context.
 
     >>> class WithStart(ProcessWindowFunction):
@@ -127,11 +133,11 @@ class ProcessWindowFunction(Function):
     ...             yield key, context.window().start, element
     """
 
-    class Context(ABC):
+    class Context(ABC, Generic[W2]):
         """What is known of the window that fires."""
 
         @abstractmethod
-        def window(self) -> TimeWindow: ...
+        def window(self) -> W2: ...
 
         @abstractmethod
         def current_watermark(self) -> int: ...
@@ -141,23 +147,23 @@ class ProcessWindowFunction(Function):
 
     @abstractmethod
     def process(
-        self, key: Any, context: ProcessWindowFunction.Context, elements: Iterable[Any]
-    ) -> Iterable[Any] | None: ...
+        self, key: KEY, context: ProcessWindowFunction.Context[W], elements: Iterable[IN]
+    ) -> Iterable[OUT] | None: ...
 
 
-class ProcessAllWindowFunction(Function):
+class ProcessAllWindowFunction(Function, Generic[IN, OUT, W]):
     """A ProcessWindowFunction without a key, for ``window_all``."""
 
-    class Context(ABC):
+    class Context(ABC, Generic[W2]):
         """What is known of the window that fires."""
 
         @abstractmethod
-        def window(self) -> TimeWindow: ...
+        def window(self) -> W2: ...
 
     @abstractmethod
     def process(
-        self, context: ProcessAllWindowFunction.Context, elements: Iterable[Any]
-    ) -> Iterable[Any] | None: ...
+        self, context: ProcessAllWindowFunction.Context[W], elements: Iterable[IN]
+    ) -> Iterable[OUT] | None: ...
 
 
 class SinkFunction(Function):

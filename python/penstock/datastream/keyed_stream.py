@@ -25,6 +25,17 @@ class KeyedStream(DataStream):
     An operator behind it gets all elements of a key in the same subtask.
     """
 
+    _missing = {
+        **{
+            name: f"use key_by(...).window(...).{name}(...)"
+            for name in ("max", "min", "reduce", "sum")
+        },
+        "count_window": "use a time window",
+        "max_by": "use a window with reduce()",
+        "min_by": "use a window with reduce()",
+        "process": "use a window with reduce() or aggregate()",
+    }
+
     def __init__(self, origin: DataStream, keys: Keys) -> None:
         source = origin._transformation
         super().__init__(
@@ -33,9 +44,14 @@ class KeyedStream(DataStream):
         self._origin = origin
         self._keys = keys
 
-    def key_by(self, *key_selector: Any, key_type: TypeInformation | None = None) -> KeyedStream:
+    def key_by(
+        self,
+        *key_selectors: Any,
+        key_selector: Any = None,
+        key_type: TypeInformation | None = None,
+    ) -> KeyedStream:
         """Another key instead of this one."""
-        return self._origin.key_by(*key_selector, key_type=key_type)
+        return self._origin.key_by(*key_selectors, key_selector=key_selector, key_type=key_type)
 
     def window(self, window_assigner: WindowAssigner) -> WindowedStream:
         """Windows per key.

@@ -50,6 +50,10 @@ class SinkMethods(StreamSettings):
         letter> a
         letter> b
         """
+        if sink_identifier is not None and not isinstance(sink_identifier, str):
+            raise TypeError(
+                f"print() takes a text to stand before elements, not {sink_identifier!r}"
+            )
         return self._end("Sink: Print to Std. Out", PrintSinkSpec(sink_identifier or ""))
 
     def sink_to(self, sink: Sink) -> DataStreamSink:
@@ -112,13 +116,19 @@ class SinkMethods(StreamSettings):
         ...     sum(results)
         6
         """
-        if limit is not None and limit < 0:
-            raise ValueError(f"limit must not be negative, but is {limit}")
+        _check_limit(limit)
         collector = f"collect-{next(_collector_numbers)}"
         sink = self._end("Sink: Collect", CollectSinkSpec(collector))
         sink._transformation.parallelism = _own_parallelism(self._transformation)
-        client = self._environment.execute_async(job_execution_name)
-        results = CloseableIterator(client.collector(collector), lambda: client.cancel().result())
+        try:
+            client = self._environment.execute_async(job_execution_name)
+        except BaseException:
+            # In the next job nobody would read it, and the job would wait for ever.
+            self._environment._drop_operator(sink._transformation)
+            raise
+        results = CloseableIterator(
+            client.collector(collector), lambda: client.cancel().result(), client.cancel
+        )
         if limit is None:
             return results
         with results:
@@ -129,6 +139,15 @@ class SinkMethods(StreamSettings):
         sink = OperatorTransformation(name, (source,), None, spec=spec, needs_columns=needs_columns)
         self._environment._add_operator(sink)
         return DataStreamSink(self._environment, sink)
+
+
+def _check_limit(limit: int | None) -> None:
+    if limit is None:
+        return
+    if isinstance(limit, bool) or not isinstance(limit, int):
+        raise TypeError(f"limit must be an int, not {limit!r}")
+    if limit < 0:
+        raise ValueError(f"limit must not be negative, but is {limit}")
 
 
 def _own_parallelism(transformation: Transformation) -> int | None:

@@ -8,7 +8,6 @@ from typing import Any
 import pyarrow as pa
 
 from penstock.common.arrow_types import schema_of
-from penstock.common.row import Row
 from penstock.common.typeinfo import RowTypeInfo, TypeInformation
 from penstock.graph.specs import ArrowSourceSpec, CollectionSourceSpec
 from penstock.graph.transformation import SourceTransformation
@@ -20,6 +19,9 @@ def collection_source(
     collection: Iterable[Any], type_info: TypeInformation | None
 ) -> SourceTransformation:
     """A source of the elements of ``collection``, all checked against ``type_info``."""
+    if hasattr(collection, "__arrow_c_stream__") and hasattr(collection, "columns"):
+        kind = type(collection).__name__
+        raise TypeError(f"from_collection() takes elements, not a {kind}; use from_arrow()")
     if isinstance(collection, (str, bytes)) or not isinstance(collection, Iterable):
         raise TypeError(f"from_collection() takes a collection of elements, not {collection!r}")
     items = list(collection)
@@ -33,19 +35,10 @@ def collection_source(
             if wrong:
                 raise TypeError(f"from_collection(): element {index}: {wrong}")
         if isinstance(type_info, RowTypeInfo):
-            items = _rows(items, type_info.get_field_names())
+            items = list(map(type_info.to_row, items))
     return SourceTransformation(
         "Source: Collection", (), schema_of(type_info), spec=CollectionSourceSpec(items)
     )
-
-
-def _rows(items: list[Any], names: list[str]) -> list[Row]:
-    """Elements of a ROW type are Rows, whatever they were given as."""
-    make = Row(*names)
-    return [
-        make(*(item[name] for name in names)) if isinstance(item, dict) else make(*item)
-        for item in items
-    ]
 
 
 def arrow_source(data: Any) -> SourceTransformation:
@@ -55,7 +48,7 @@ def arrow_source(data: Any) -> SourceTransformation:
             f"from_arrow() takes Arrow data (pyarrow, pandas, Polars, DuckDB: anything with __arrow_c_stream__), "
             f"not {type(data).__name__}"
         )
-    table = data if isinstance(data, pa.Table) else pa.table(data)
+    table = _with_plain_dictionaries(_table(data))
     names = table.schema.names
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
@@ -68,6 +61,36 @@ def arrow_source(data: Any) -> SourceTransformation:
     return SourceTransformation(
         "Source: Arrow", (), pa.schema(fields), spec=ArrowSourceSpec(table), columnar=True
     )
+
+
+def _table(data: Any) -> pa.Table:
+    if isinstance(data, pa.Table):
+        return data
+    try:
+        return pa.table(data)
+    except pa.ArrowInvalid as error:
+        if "non-struct" not in str(error):
+            raise
+        raise TypeError(
+            f"from_arrow() takes rows, not a single column ({type(data).__name__}); put it into a table, "
+            "or give its values to from_collection()"
+        ) from error
+
+
+def _with_plain_dictionaries(table: pa.Table) -> pa.Table:
+    """The table with the values of dictionaries (of Polars' categories) in a plain layout, which Arrow can decode."""
+    for number, field in enumerate(table.schema):
+        if not pa.types.is_dictionary(field.type):
+            continue
+        values = _without_views(field.type.value_type)
+        if values != field.type.value_type:
+            chunks = [
+                pa.DictionaryArray.from_arrays(chunk.indices, chunk.dictionary.cast(values))
+                for chunk in table.column(number).chunks
+            ]
+            kind = pa.dictionary(field.type.index_type, values)
+            table = table.set_column(number, field.name, pa.chunked_array(chunks, kind))
+    return table
 
 
 def _decoded(data_type: pa.DataType) -> pa.DataType:

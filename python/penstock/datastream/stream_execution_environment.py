@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from penstock.common.configuration import Configuration
+from penstock.common.missing_names import SaysWhatIsMissing
 from penstock.common.time import Duration
 from penstock.common.typeinfo import TypeInformation
 from penstock.common.watermark_strategy import WatermarkStrategy
 from penstock.connectors.base import Source
 from penstock.datastream.checkpoint_config import CheckpointConfig, CheckpointingMode
 from penstock.datastream.data_stream import DataStream
+from penstock.datastream.known_settings import warn_of_settings_without_effect
+from penstock.datastream.runtime_execution_mode import RuntimeExecutionMode
 from penstock.datastream.sources import arrow_source, collection_source
 from penstock.datastream.stream_settings import check_parallelism
 from penstock.graph.execution_plan import execution_plan
@@ -38,7 +41,7 @@ _DEFAULT_JOB_NAME = "Penstock Streaming Job"
 _TARGETS = ("local", "spark")
 
 
-class StreamExecutionEnvironment:
+class StreamExecutionEnvironment(SaysWhatIsMissing):
     """Holds the sources, the settings, and everything built on them until it is executed.
 
     >>> env = StreamExecutionEnvironment.get_execution_environment()
@@ -46,7 +49,20 @@ class StreamExecutionEnvironment:
     []
     """
 
-    def __init__(self, configuration: Configuration | None = None) -> None:
+    _missing = {
+        **dict.fromkeys(["add_classpaths", "add_jars"], "there is no JVM; leave it out"),
+        **dict.fromkeys(
+            ["add_python_archive", "add_python_file", "set_python_executable"],
+            "functions run in this process, or in the Python of the Spark cluster; leave it out",
+        ),
+        **dict.fromkeys(["add_source", "create_input"], "use from_source()"),
+        "get_config": "use get_configuration()",
+        "set_python_requirements": "install the packages where the job runs",
+        "set_restart_strategy": "start the program again, and it goes on from its last checkpoint",
+        "set_state_backend": "state is kept in memory",
+    }
+
+    def __init__(self, configuration: Configuration | Mapping[str, Any] | None = None) -> None:
         self._configuration = Configuration(configuration)
         self._transformations: list[Transformation] = []
         self.get_parallelism()  # Bad settings show here.
@@ -54,7 +70,7 @@ class StreamExecutionEnvironment:
 
     @staticmethod
     def get_execution_environment(
-        configuration: Configuration | None = None,
+        configuration: Configuration | Mapping[str, Any] | None = None,
     ) -> StreamExecutionEnvironment:
         """A new environment with these settings."""
         return StreamExecutionEnvironment(configuration)
@@ -65,7 +81,9 @@ class StreamExecutionEnvironment:
         """The settings themselves; changes to them count."""
         return self._configuration
 
-    def configure(self, configuration: Configuration) -> StreamExecutionEnvironment:
+    def configure(
+        self, configuration: Configuration | Mapping[str, Any]
+    ) -> StreamExecutionEnvironment:
         """Takes over all given settings."""
         self._configuration.add_all(configuration)
         return self
@@ -90,15 +108,34 @@ class StreamExecutionEnvironment:
         found = self._configuration.get_integer("pipeline.max-parallelism", 128)
         return check_parallelism(found, "pipeline.max-parallelism")
 
+    def set_runtime_mode(self, execution_mode: RuntimeExecutionMode) -> StreamExecutionEnvironment:
+        """STREAMING or AUTOMATIC; both mean streaming, over bounded input too."""
+        if not isinstance(execution_mode, RuntimeExecutionMode):
+            raise TypeError(
+                f"set_runtime_mode() takes a RuntimeExecutionMode, not {execution_mode!r}"
+            )
+        if execution_mode is RuntimeExecutionMode.BATCH:
+            raise NotImplementedError(
+                "jobs run in streaming mode, over bounded input too; use RuntimeExecutionMode.AUTOMATIC"
+            )
+        self._configuration.set_string("execution.runtime-mode", execution_mode.value)
+        return self
+
     def set_buffer_timeout(self, timeout_millis: int) -> StreamExecutionEnvironment:
-        """How long records may wait for a batch to fill; 0: not at all, -1: until it is full."""
+        """As in Flink, how long records may wait for a buffer to fill. Here they never wait: any value will do."""
+        if isinstance(timeout_millis, bool) or not isinstance(timeout_millis, int):
+            raise TypeError(f"the buffer timeout must be an int, not {timeout_millis!r}")
         if timeout_millis < -1:
             raise ValueError(f"the buffer timeout must be -1 or more, but is {timeout_millis}")
         self._configuration.set_integer("execution.buffer-timeout.interval", timeout_millis)
         return self
 
     def get_buffer_timeout(self) -> int:
-        return self._configuration.get_duration_ms("execution.buffer-timeout.interval", 100)
+        key = "execution.buffer-timeout.interval"
+        timeout = self._configuration.get_duration_ms(key, 100)
+        if timeout < -1:
+            raise ValueError(f"{key} must be -1 ms or more, but is {timeout} ms")
+        return timeout
 
     def disable_operator_chaining(self) -> StreamExecutionEnvironment:
         """Every operator gets tasks of its own."""
@@ -202,7 +239,10 @@ class StreamExecutionEnvironment:
         target = self._configuration.get_string("execution.target", "local")
         if target not in _TARGETS:
             raise ValueError(f"execution.target must be one of {_TARGETS}, but is {target!r}")
+        if job_name is not None and not isinstance(job_name, str):
+            raise TypeError(f"a job's name is a str, not {job_name!r}")
         job_graph = self.get_job_graph(job_name)
+        warn_of_settings_without_effect(self._configuration)
         self._transformations.clear()
         return launch(job_graph, Configuration(self._configuration), target)
 
@@ -220,7 +260,10 @@ class StreamExecutionEnvironment:
 
     def _stream_graph(self, job_name: str | None) -> StreamGraph:
         if not self._transformations:
-            raise RuntimeError("No operators defined in streaming topology. Cannot execute.")
+            raise RuntimeError(
+                "No operators defined in streaming topology. Cannot execute. "
+                "(A source needs an operator or a sink behind it, such as print(); what was executed is not kept.)"
+            )
         name = job_name or self._configuration.get_string("pipeline.name", _DEFAULT_JOB_NAME)
         self._warn_of_missing_uids()
         return plan_stream(self._transformations, self._plan_settings(), name)
@@ -231,6 +274,8 @@ class StreamExecutionEnvironment:
             raise ValueError(f"penstock.sum-overflow must be error or wrap, but is {overflow!r}")
         if self._configuration.get_integer("penstock.batch-size", 8192) < 1:
             raise ValueError("penstock.batch-size must be at least 1")
+        self.get_buffer_timeout()
+        self.get_checkpointing_mode()
         return PlanSettings(
             parallelism=self.get_parallelism(),
             max_parallelism=self.get_max_parallelism(),
@@ -251,3 +296,6 @@ class StreamExecutionEnvironment:
 
     def _add_operator(self, transformation: Transformation) -> None:
         self._transformations.append(transformation)
+
+    def _drop_operator(self, transformation: Transformation) -> None:
+        self._transformations = [one for one in self._transformations if one is not transformation]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
+from penstock.common.missing_names import SaysWhatIsMissing
 from penstock.graph.transformation import Transformation
 
 if TYPE_CHECKING:
@@ -21,8 +22,10 @@ def check_parallelism(parallelism: int, what: str = "parallelism") -> int:
     return parallelism
 
 
-class StreamSettings:
+class StreamSettings(SaysWhatIsMissing):
     """Base of DataStream and DataStreamSink."""
+
+    _missing = {"set_uid_hash": "use uid()", "slot_sharing_group": ""}
 
     def __init__(
         self, environment: StreamExecutionEnvironment, transformation: Transformation
@@ -32,6 +35,8 @@ class StreamSettings:
 
     def name(self, name: str) -> Self:
         """Names the operator, for plans, logs and errors."""
+        if not isinstance(name, str):
+            raise TypeError(f"an operator's name is a str, not {name!r}")
         self._operator("name").name = name
         return self
 

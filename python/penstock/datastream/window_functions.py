@@ -18,7 +18,9 @@ from penstock.datastream.window import TimeWindow
 __all__ = ["FieldReduce", "WindowFunctionAdapter"]
 
 
-class _Context(ProcessWindowFunction.Context, ProcessAllWindowFunction.Context):
+class _Context(
+    ProcessWindowFunction.Context[TimeWindow], ProcessAllWindowFunction.Context[TimeWindow]
+):
     def __init__(self, window: TimeWindow, watermark: int) -> None:
         self._window = window
         self._watermark = watermark

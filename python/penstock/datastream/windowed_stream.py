@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
 from penstock.common.arrow_types import is_scalar_schema, schema_of
+from penstock.common.missing_names import SaysWhatIsMissing
 from penstock.common.typeinfo import TypeInformation
 from penstock.datastream.column_operations import declared_type, require_schema
 from penstock.datastream.functions import (
@@ -33,8 +34,16 @@ if TYPE_CHECKING:
 __all__ = ["AllWindowedStream", "WindowedStream"]
 
 
-class _Windowed:
+class _Windowed(SaysWhatIsMissing):
     """What both kinds share. ``_source`` is the stream before it was keyed."""
+
+    _missing = {
+        "count": "use aggregate(F.count())",
+        "evictor": "",
+        "max_by": "use reduce()",
+        "min_by": "use reduce()",
+        "trigger": "a window fires when the watermark passes its end",
+    }
 
     def __init__(self, source: DataStream, keys: Keys | None, assigner: WindowAssigner) -> None:
         if not isinstance(assigner, WindowAssigner):
@@ -89,6 +98,7 @@ class _Windowed:
     def aggregate(
         self,
         *functions: Any,
+        aggregate_function: AggregateFunction | None = None,
         window_function: Any = None,
         accumulator_type: TypeInformation | None = None,
         output_type: TypeInformation | None = None,
@@ -99,6 +109,8 @@ class _Windowed:
         window_start, window_end and the aggregates. ``aggregate(MyAggregate(), MyWindowFunction())`` emits what the
         window function makes of the one result, or the bare result.
         """
+        if aggregate_function is not None:
+            functions = (aggregate_function, *functions)
         if not functions:
             raise TypeError(
                 "aggregate() needs an AggregateFunction, or built-in aggregates such as F.count()"
@@ -139,14 +151,17 @@ class _Windowed:
         return self._field("max", position_to_max)
 
     def apply(
-        self, window_function: WindowFunction, output_type: TypeInformation | None = None
+        self,
+        window_function: WindowFunction[Any, Any, Any, Any],
+        output_type: TypeInformation | None = None,
     ) -> DataStream:
         """Not yet: it needs all elements of a window to be kept."""
         raise NotImplementedError(_BUFFERING.format("apply"))
 
     def process(
         self,
-        process_window_function: ProcessWindowFunction | ProcessAllWindowFunction,
+        process_window_function: ProcessWindowFunction[Any, Any, Any, Any]
+        | ProcessAllWindowFunction[Any, Any, Any],
         output_type: TypeInformation | None = None,
     ) -> DataStream:
         """Not yet: it needs all elements of a window to be kept."""

@@ -72,10 +72,12 @@ def window_schema(
     names = [field.name for field in fields]
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
-        raise ValueError(
-            f"the window's result would have two columns {repeated[0]!r}; give the aggregate another name "
-            "with .alias(...)"
+        advice = (
+            "give the key column another name before, with select(...)"
+            if repeated[0] in keys and repeated[0] in {"window_start", "window_end"}
+            else "give the aggregate another name with .alias(...)"
         )
+        raise ValueError(f"the window's result would have two columns {repeated[0]!r}; {advice}")
     return pa.schema([field.remove_metadata() for field in fields])
 
 

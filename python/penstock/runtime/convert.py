@@ -12,6 +12,8 @@ from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 
+from penstock.common.row import Row
+
 __all__ = ["rows_to_record_batch", "time_zone"]
 
 _SCALAR_MARKER = b"penstock.scalar"
@@ -21,7 +23,7 @@ _MISFIT = (pa.ArrowException, TypeError, ValueError, OverflowError, AttributeErr
 
 
 def rows_to_record_batch(rows: list[Any], schema: pa.Schema) -> pa.RecordBatch:
-    """The rows (tuples, lists, dicts by name, or bare values) as columns of the schema.
+    """The rows (tuples, lists, Rows and dicts by name, or bare values) as columns of the schema.
 
     >>> schema = pa.schema([("name", pa.string()), ("age", pa.int64())])
     >>> rows_to_record_batch([("Alice", 11), {"name": "Bob", "age": 12}], schema).to_pylist()
@@ -63,21 +65,27 @@ def _is_scalar(schema: pa.Schema) -> bool:
 def _columns(rows: list[Any], schema: pa.Schema) -> Iterable[Sequence[Any]]:
     if _is_scalar(schema):
         return [rows]
-    width = len(schema)
-    if not _are_tuples(rows, width):
-        names = schema.names
+    width, names = len(schema), schema.names
+    if not _are_tuples(rows, names):
         rows = [_as_tuple(i, row, names) for i, row in enumerate(rows)]
     values = list(chain.from_iterable(rows))  # in one go: much faster than zip(*rows)
     return [values[column::width] for column in range(width)]
 
 
-def _are_tuples(rows: list[Any], width: int) -> bool:
-    if not all(issubclass(kind, tuple) for kind in set(map(type, rows))):
-        return False
-    return set(map(len, rows)) <= {width}
+def _are_tuples(rows: list[Any], names: list[str]) -> bool:
+    """Whether all are tuples whose values stand in the order of ``names``."""
+    for kind in set(map(type, rows)):
+        if not issubclass(kind, tuple) or (issubclass(kind, Row) and kind._is_read_by_name(names)):
+            return False
+    return set(map(len, rows)) <= {len(names)}
 
 
 def _as_tuple(number: int, row: Any, names: list[str]) -> tuple[Any, ...]:
+    if isinstance(row, Row) and row._is_read_by_name(names):
+        fields = row.as_dict()
+        if missing := [name for name in names if name not in fields]:
+            raise TypeError(f"row {number}: {_shorten(row)} has no field {missing[0]!r}")
+        row = fields
     if isinstance(row, dict):
         if unknown := [key for key in row if key not in names]:
             known = ", ".join(names)

@@ -18,7 +18,7 @@ class SelectExpressions:
         self._expressions = [expression for _, expression in expressions]
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        columns = [expression.evaluate(batch) for expression in self._expressions]
+        columns = [_evaluated(expression, batch) for expression in self._expressions]
         return pa.RecordBatch.from_arrays(columns, self._names)
 
 
@@ -29,4 +29,12 @@ class FilterByExpression:
         self._expression = expression
 
     def __call__(self, batch: pa.RecordBatch) -> pa.Array:
-        return self._expression.evaluate(batch)
+        return _evaluated(self._expression, batch)
+
+
+def _evaluated(expression: Any, batch: pa.RecordBatch) -> pa.Array:
+    """The expression's column; an error says which expression it was."""
+    try:
+        return expression.evaluate(batch)
+    except pa.ArrowException as error:
+        raise type(error)(f"{expression.text()}: {error}") from error

@@ -9,7 +9,6 @@ from typing import Any, Self
 import pyarrow as pa
 
 from penstock.common.configuration import Configuration
-from penstock.common.row import Row
 from penstock.common.typeinfo import RowTypeInfo, TypeInformation
 from penstock.datastream.data_stream import DataStream
 from penstock.datastream.output_tag import OutputTag
@@ -239,11 +238,4 @@ def _checked(values: list[Any], declared: Any, number: int) -> list[Any]:
         wrong = declared.mismatch(value)
         if wrong:
             raise TypeError(f"input {number}: {wrong}")
-    if not isinstance(declared, RowTypeInfo):
-        return values
-    names = declared.get_field_names()
-    make = Row(*names)
-    return [
-        make(*([value[name] for name in names] if isinstance(value, dict) else value))
-        for value in values
-    ]
+    return list(map(declared.to_row, values)) if isinstance(declared, RowTypeInfo) else values

@@ -36,6 +36,11 @@ def build_pipeline(
     pipeline: Callable[..., DataStream], inputs: Sequence[Any], configuration: Configuration | None
 ) -> tuple[JobGraph, dict[str, list[str]]]:
     """The graph, and the uids of the sinks of each side output by its tag."""
+    if not callable(pipeline):
+        raise TypeError(
+            "the pipeline is a function of streams that returns a stream, such as "
+            f"lambda stream: stream.map(function), not {pipeline!r}"
+        )
     environment = StreamExecutionEnvironment(configuration).set_parallelism(1)
     streams = [_input_stream(environment, n, declared) for n, declared in enumerate(inputs)]
     result = pipeline(*streams)
