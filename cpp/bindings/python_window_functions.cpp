@@ -60,9 +60,9 @@ Status PythonWindowFunctions::evaluate(std::string_view key, const window::TimeW
   if (!results) return raised();
   if (results.get() == Py_None) return Status::ok();
   Status status;
-  const bool iterated = for_each_item(results.get(), &status, [out](PyObject* item) {
+  const bool iterated = for_each_item(results.get(), &status, [this, out](PyObject* item) {
     out->push_back(item);
-    return Status::ok();
+    return is_cancelled() ? cancelled_in_user_code() : Status::ok();
   });
   return iterated ? status : raised();
 }

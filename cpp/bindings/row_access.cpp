@@ -28,8 +28,9 @@ Py_ssize_t position_of(PyObject* row, PyObject* name) {
 }
 
 PyObject* row_getitem(PyObject* row, PyObject* key) {
-  if (!PyUnicode_CheckExact(key)) return PyTuple_Type.tp_as_mapping->mp_subscript(row, key);
-  const Py_ssize_t position = position_of(row, key);
+  if (!PyUnicode_Check(key)) return PyTuple_Type.tp_as_mapping->mp_subscript(row, key);
+  // A subclass of str (a StrEnum, say) may compare as it likes: that is for Python to decide.
+  const Py_ssize_t position = PyUnicode_CheckExact(key) ? position_of(row, key) : -1;
   if (position >= 0 && position < PyTuple_GET_SIZE(row)) {
     return Py_NewRef(PyTuple_GET_ITEM(row, position));
   }

@@ -58,7 +58,8 @@ struct Micros {
   Micros(int64_t value, TimeUnit unit) {
     const int64_t per_second = units_per_second(unit);
     seconds = floor_divide(value, per_second);
-    const int64_t rest = value - seconds * per_second;
+    const int64_t remainder = value % per_second;
+    const int64_t rest = remainder < 0 ? remainder + per_second : remainder;
     micros = static_cast<int>(per_second > 1000000 ? rest / 1000 : rest * (1000000 / per_second));
   }
   int64_t seconds;

@@ -41,7 +41,9 @@ Buffer take_fixed_width(const Column& column, Indices indices) {
   const MutableBuffer out = MutableBuffer::allocate(indices.count * width);
   const uint8_t* source = column.values.data;
   uint8_t* target = out.data.get();
-  switch (width) {
+  // Bytes that are no numbers need not be aligned like numbers.
+  const bool unaligned = column.type->is_plain_fixed_size_binary() && width < 16;
+  switch (unaligned ? 0 : width) {
     case 1:
       gather<uint8_t>(source, column.offset, indices, target);
       break;

@@ -9,6 +9,7 @@ BarrierAligner::BarrierAligner(size_t num_channels)
 
 AlignmentOutcome BarrierAligner::barrier_received(size_t channel, const Barrier& barrier) {
   AlignmentOutcome outcome;
+  if (aborted_.contains(barrier.id)) return outcome;
   const bool is_newer = barrier.id > current_.id;
   if (!is_newer && !(pending_ && barrier.id == current_.id)) return outcome;
   if (is_newer) {
@@ -18,6 +19,7 @@ AlignmentOutcome BarrierAligner::barrier_received(size_t channel, const Barrier&
       state_ = state_->abort(alignment_);
     }
     current_ = barrier;
+    aborted_.erase(aborted_.begin(), aborted_.upper_bound(barrier.id));
   }
   state_ = state_->barrier_received(alignment_, channel, current_, &outcome);
   pending_ = !outcome.complete.has_value();
@@ -32,10 +34,12 @@ AlignmentOutcome BarrierAligner::end_of_input(size_t channel) {
 }
 
 void BarrierAligner::abort(CheckpointId id) {
-  if (id < current_.id) return;
-  if (pending_) state_ = state_->abort(alignment_);
-  current_ = Barrier{id, 0};
-  pending_ = false;
+  if (id > current_.id) {
+    aborted_.insert(id);
+  } else if (pending_ && id == current_.id) {
+    state_ = state_->abort(alignment_);
+    pending_ = false;
+  }
 }
 
 }  // namespace penstock

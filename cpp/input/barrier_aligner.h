@@ -1,11 +1,13 @@
 // Aligns the barriers of one task's channels, exactly-once: which channels may be read, and when
-// the task takes its snapshot. Knows of at most one pending checkpoint: a barrier of a newer one
-// subsumes it, a barrier of an older one, or of one completed or aborted already, is ignored.
+// the task takes its snapshot. Collects barriers of at most one checkpoint at a time: a barrier of a
+// newer one subsumes it, a barrier of an older one, or of one completed or aborted already, is
+// ignored.
 //
 // Thread safety: none; belongs to the task's thread.
 #pragma once
 
 #include <cstddef>
+#include <set>
 
 #include "input/alignment_state.h"
 
@@ -19,8 +21,9 @@ class BarrierAligner {
   AlignmentOutcome barrier_received(size_t channel, const Barrier& barrier);
   // The channel is no longer needed for any alignment.
   AlignmentOutcome end_of_input(size_t channel);
-  // Gives up checkpoint `id` and all older ones (the coordinator did, too): channels blocked for
-  // one are read again, and barriers that still come are ignored, whether one was seen here or not.
+  // Gives up checkpoint `id`: channels blocked for it are read again, and barriers of it that still
+  // come are ignored, whether one was seen here or not. An older one goes on: the coordinator may
+  // still wait for it, and takes a task that ends without it for one that never saw its barrier.
   void abort(CheckpointId id);
 
   [[nodiscard]] bool is_blocked(size_t channel) const { return alignment_.is_blocked(channel); }
@@ -33,6 +36,7 @@ class BarrierAligner {
   const AlignmentState* state_;
   Barrier current_{CheckpointId{-1}, 0};  // pending, or the last one completed or aborted
   bool pending_ = false;
+  std::set<CheckpointId> aborted_;  // newer than current_
 };
 
 }  // namespace penstock

@@ -112,6 +112,29 @@ TEST(BarrierAligner, AbortOfAnOlderCheckpointLeavesThePendingOneAlone) {
   EXPECT_TRUE(aligner.barrier_received(1, barrier(2)).complete);
 }
 
+// Otherwise the task would end without having acknowledged the older one, and its last state would
+// stand beside its sources' positions at the barrier.
+TEST(BarrierAligner, AbortOfANewerCheckpointLeavesThePendingOneAlone) {
+  BarrierAligner aligner(2);
+  (void)aligner.barrier_received(0, barrier(1));
+  aligner.abort(CheckpointId{2});
+  EXPECT_TRUE(aligner.is_blocked(0));
+  EXPECT_EQ(aligner.barrier_received(1, barrier(1)).complete->id, CheckpointId{1});
+  EXPECT_FALSE(aligner.barrier_received(0, barrier(2)).complete);
+  EXPECT_FALSE(aligner.is_blocked(0));
+  (void)aligner.barrier_received(0, barrier(3));
+  EXPECT_FALSE(aligner.barrier_received(1, barrier(2)).complete);
+  EXPECT_FALSE(aligner.is_blocked(1));
+  EXPECT_EQ(aligner.barrier_received(1, barrier(3)).complete->id, CheckpointId{3});
+}
+
+TEST(BarrierAligner, AbortOfANewerCheckpointLeavesOneNotSeenYetAlone) {
+  BarrierAligner aligner(1);
+  aligner.abort(CheckpointId{2});
+  EXPECT_TRUE(aligner.barrier_received(0, barrier(1)).complete);
+  EXPECT_FALSE(aligner.barrier_received(0, barrier(2)).complete);
+}
+
 // Each channel is a script of records (>= 0) and barriers (-id). Whatever the interleaving: when a
 // checkpoint completes, exactly the records before its barriers have been read.
 TEST(BarrierAligner, RandomInterleavingsHaveEveryRecordBeforeTheBarrierAndNoneAfter) {

@@ -35,7 +35,7 @@ CoordinatorDecisions CheckpointCoordinator::tick() {
       const std::string reason = "not complete after " + std::to_string(options_.timeout_millis) +
                                  " ms: " + std::to_string(it->second.missing.size()) +
                                  " task(s) missing, " + waiting_for + " first";
-      it = abort(it, reason, true, &out);
+      it = abort(it, reason, !waits_for_an_end(it->second), &out);
     } else {
       ++it;
     }
@@ -157,6 +157,16 @@ CheckpointCoordinator::PendingMap::iterator CheckpointCoordinator::abort(
                          std::to_string(options_.tolerable_failures))});
   }
   return pending_.erase(it);
+}
+
+bool CheckpointCoordinator::waits_for_an_end(const Pending& pending) const {
+  const std::set<TaskId> ended(pending.finished.begin(), pending.finished.end());
+  const auto has_ended = [&](const TaskId& task) { return ended.contains(task); };
+  return std::any_of(pending.missing.begin(), pending.missing.end(), [&](const TaskId& task) {
+    const auto found = inputs_.find(task);
+    return found != inputs_.end() &&
+           std::all_of(found->second.begin(), found->second.end(), has_ended);
+  });
 }
 
 int64_t CheckpointCoordinator::next_trigger_millis() const {

@@ -6,7 +6,8 @@
 //                   \-> decline, timeout, newer one completes --> Abort (--> FailJob)
 //
 // A task that has ended counts as having acknowledged: it ended without seeing the barrier, so
-// everything upstream of it had ended before the barrier, too, and its end is part of the cut.
+// everything upstream of it had ended before the barrier, too, and its end is part of the cut. Until
+// then it may have much to work off, and a checkpoint that only waits for that does not fail.
 //
 // Thread safety: none; the caller serialises.
 #pragma once
@@ -15,6 +16,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -73,6 +75,11 @@ class CheckpointCoordinator {
   CheckpointCoordinator(const CoordinatorOptions& options, const Clock* clock,
                         const std::vector<TaskId>& tasks, CheckpointId next_id = CheckpointId{1});
 
+  // The tasks that `task` reads from. REQUIRES: at least one. Without a call it is a source.
+  void set_inputs(const TaskId& task, std::vector<TaskId> inputs) {
+    inputs_.insert_or_assign(task, std::move(inputs));
+  }
+
   // To be called at next_tick_millis(), or at any other time.
   CoordinatorDecisions tick();
   // When tick() may have something to do; kMaxTimestamp: only after another event.
@@ -110,12 +117,15 @@ class CheckpointCoordinator {
   // Gives it up; `failure`: it counts against tolerable_failures.
   PendingMap::iterator abort(PendingMap::iterator it, const std::string& reason, bool failure,
                              CoordinatorDecisions* out);
+  // For a task that will not see the barrier: all its inputs ended without it.
+  [[nodiscard]] bool waits_for_an_end(const Pending& pending) const;
   [[nodiscard]] int64_t next_trigger_millis() const;
 
   const CoordinatorOptions options_;
   const Clock* const clock_;
   std::set<TaskId> running_;
   std::vector<TaskId> finished_;
+  std::map<TaskId, std::vector<TaskId>> inputs_;  // of all tasks but the sources
   CheckpointId next_id_;
   PendingMap pending_;
   std::vector<CheckpointId> completed_;  // retained ones, oldest first

@@ -232,6 +232,26 @@ TEST_F(CheckpointCoordinatorTest, TaskThatEndsAfterAcknowledgingIsNotListed) {
   EXPECT_TRUE(std::get<StoreCheckpoint>(decisions.at(0)).finished_tasks.empty());
 }
 
+TEST_F(CheckpointCoordinatorTest, WaitingForTasksToWorkOffAnEndedInputIsNoFailure) {
+  make(every(100));
+  coordinator_->set_inputs(kMap0, {kSource});
+  coordinator_->set_inputs(kMap1, {kSource});
+  names(coordinator_->task_finished(kSource));
+  EXPECT_EQ(tick_at(100), "trigger1");
+  EXPECT_EQ(tick_at(1100), "abort1 trigger2");
+  EXPECT_EQ(coordinator_->failures_in_a_row(), 0);
+}
+
+TEST_F(CheckpointCoordinatorTest, AnInputThatEndedAfterTheBarrierIsNoExcuse) {
+  make(every(100));
+  coordinator_->set_inputs(kMap0, {kSource});
+  coordinator_->set_inputs(kMap1, {kSource});
+  tick_at(100);
+  acknowledge(1, kSource);
+  names(coordinator_->task_finished(kSource));
+  EXPECT_EQ(tick_at(1100), "abort1 fail trigger2");
+}
+
 // Whatever happens in whatever order: notified ids rise, nothing is discarded that was not notified
 // (or stored too late), never more than `retained` are kept, never too many are pending.
 TEST_F(CheckpointCoordinatorTest, RandomEventsKeepTheInvariants) {

@@ -51,35 +51,12 @@ Status BinaryAccumulators::update(const Column* input, const GroupedRows& rows) 
 }
 
 Result<Column> BinaryAccumulators::finish(size_t from, size_t count) const {
-  size_t total = 0;
-  for (size_t i = from; i < from + count; ++i) total += acc_[i].size();
-  const bool large = aggregate_.result_type->has_large_offsets();
-  if (!large && total > static_cast<size_t>(INT32_MAX)) {
-    return Status::invalid("the results of aggregate '" + aggregate_.alias +
-                           "' exceed 2 GiB in one batch; use a column of type large_" +
-                           aggregate_.result_type->to_string());
+  auto column = binary_column(aggregate_.result_type, count,
+                              [&](size_t i) { return std::string_view(acc_[from + i]); });
+  if (!column.is_ok()) {
+    return column.status().with_context("aggregate '" + aggregate_.alias + "'");
   }
-  const size_t width = large ? sizeof(int64_t) : sizeof(int32_t);
-  const MutableBuffer offsets = MutableBuffer::allocate(static_cast<int64_t>((count + 1) * width));
-  const MutableBuffer values = MutableBuffer::allocate(static_cast<int64_t>(total));
-  size_t end = 0;
-  for (size_t i = 0; i <= count; ++i) {
-    if (large) {
-      reinterpret_cast<int64_t*>(offsets.data.get())[i] = static_cast<int64_t>(end);
-    } else {
-      reinterpret_cast<int32_t*>(offsets.data.get())[i] = static_cast<int32_t>(end);
-    }
-    if (i == count) break;
-    const std::string& value = acc_[from + i];
-    if (!value.empty()) std::memcpy(values.data.get() + end, value.data(), value.size());
-    end += value.size();
-  }
-  Column column;
-  column.type = aggregate_.result_type;
-  column.length = static_cast<int64_t>(count);
-  column.offsets = offsets.freeze();
-  column.values = values.freeze();
-  set_validity(seen_.data() + from, count, &column);
+  set_validity(seen_.data() + from, count, &column.value());
   return column;
 }
 

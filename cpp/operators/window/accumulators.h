@@ -15,6 +15,7 @@
 
 #include "operators/window/aggregates.h"
 #include "operators/window/column_build.h"
+#include "operators/window/huge_vector.h"
 #include "operators/window/key_index.h"
 
 namespace penstock::window {
@@ -244,7 +245,7 @@ class FixedAccumulators final : public Accumulators {
   }
 
   BoundAggregate aggregate_;
-  std::vector<Acc> acc_;
+  HugeVector<Acc> acc_;
   std::vector<uint8_t> seen_;
   size_t settled_ = 0;  // groups that existed at the end of the last update
 };
@@ -265,7 +266,7 @@ class CountAccumulators final : public Accumulators {
   [[nodiscard]] size_t bytes() const override { return counts_.capacity() * sizeof(int64_t); }
 
  private:
-  std::vector<int64_t> counts_;
+  HugeVector<int64_t> counts_;
 };
 
 // min and max of utf8 and binary. Compares bytes, which for UTF-8 is the order of code points.
@@ -379,7 +380,7 @@ class AvgAccumulators final : public Accumulators {
   }
 
   BoundAggregate aggregate_;
-  std::vector<Entry> acc_;
+  HugeVector<Entry> acc_;
 };
 
 }  // namespace penstock::window

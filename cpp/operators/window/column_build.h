@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
+#include <utility>
 
 #include "columnar/column.h"
 
@@ -20,6 +22,44 @@ Column copy_column(DataTypePtr type, const T* values, size_t count) {
   column.length = static_cast<int64_t>(count);
   column.null_count = 0;
   column.values = buffer.freeze();
+  return column;
+}
+
+// A column of `count` byte strings, copied; `value(i)` is a std::string_view. kInvalidArgument when
+// they are more than the type's offsets can count.
+template <typename Value>
+Result<Column> binary_column(DataTypePtr type, size_t count, Value value) {
+  size_t total = 0;
+  for (size_t i = 0; i < count; ++i) total += value(i).size();
+  const bool large = type->has_large_offsets();
+  if (!large && total > static_cast<size_t>(INT32_MAX)) {
+    return Status::invalid("more than 2 GiB in one batch of a column; use a column of type large_" +
+                           type->to_string());
+  }
+  const size_t width = large ? sizeof(int64_t) : sizeof(int32_t);
+  const MutableBuffer offsets = MutableBuffer::allocate(static_cast<int64_t>((count + 1) * width));
+  const MutableBuffer values = MutableBuffer::allocate(static_cast<int64_t>(total));
+  const auto set_offset = [&](size_t i, size_t end) {
+    if (large) {
+      reinterpret_cast<int64_t*>(offsets.data.get())[i] = static_cast<int64_t>(end);
+    } else {
+      reinterpret_cast<int32_t*>(offsets.data.get())[i] = static_cast<int32_t>(end);
+    }
+  };
+  size_t end = 0;
+  set_offset(0, 0);
+  for (size_t i = 0; i < count; ++i) {
+    const std::string_view bytes = value(i);
+    if (!bytes.empty()) std::memcpy(values.data.get() + end, bytes.data(), bytes.size());
+    end += bytes.size();
+    set_offset(i + 1, end);
+  }
+  Column column;
+  column.type = std::move(type);
+  column.length = static_cast<int64_t>(count);
+  column.null_count = 0;
+  column.offsets = offsets.freeze();
+  column.values = values.freeze();
   return column;
 }
 

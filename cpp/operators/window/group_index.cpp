@@ -65,11 +65,21 @@ Column narrow_column(const DataTypePtr& type, const int64_t* values, size_t coun
   }
 }
 
+// Makes the row of the null group null, if it is among the groups [from, from + count).
+void set_null(uint32_t null_group, size_t from, size_t count, Column* column) {
+  if (null_group == kNoGroup || null_group < from || null_group >= from + count) return;
+  std::vector<uint8_t> valid(count, 1);
+  valid[null_group - from] = 0;
+  set_validity(valid.data(), count, column);
+}
+
 }  // namespace
 
 KeyForm key_form(const std::vector<DataTypePtr>& types) {
   if (types.empty()) return KeyForm::kNone;
-  return types.size() == 1 && is_int_like(*types[0]) ? KeyForm::kInt64 : KeyForm::kBytes;
+  if (types.size() > 1) return KeyForm::kEncoded;
+  if (is_int_like(*types[0])) return KeyForm::kInt64;
+  return types[0]->is_binary_like() ? KeyForm::kText : KeyForm::kEncoded;
 }
 
 Status BatchKeys::prepare(const std::vector<Column>& columns, int64_t num_rows) {
@@ -77,8 +87,13 @@ Status BatchKeys::prepare(const std::vector<Column>& columns, int64_t num_rows) 
     case KeyForm::kNone:
       return Status::ok();
     case KeyForm::kInt64:
+      flag_nulls(columns[0], num_rows);
       return widen(columns[0], num_rows);
-    case KeyForm::kBytes: {
+    case KeyForm::kText:
+      flag_nulls(columns[0], num_rows);
+      hash_texts(columns[0], num_rows);
+      return Status::ok();
+    case KeyForm::kEncoded: {
       PENSTOCK_ASSIGN_OR_RETURN(encoded_, encode_keys(columns, num_rows));
       return Status::ok();
     }
@@ -86,21 +101,29 @@ Status BatchKeys::prepare(const std::vector<Column>& columns, int64_t num_rows) 
   return Status::internal("unknown key form");
 }
 
+void BatchKeys::flag_nulls(const Column& column, int64_t num_rows) {
+  nulls_ = nullptr;
+  if (!may_have_nulls(column)) return;
+  null_flags_.resize(static_cast<size_t>(num_rows));
+  for (int64_t i = 0; i < num_rows; ++i)
+    null_flags_[static_cast<size_t>(i)] = column.is_valid(i) ? 0 : 1;
+  nulls_ = null_flags_.data();
+}
+
+void BatchKeys::hash_texts(const Column& column, int64_t num_rows) {
+  texts_ = column;
+  text_hashes_.resize(static_cast<size_t>(num_rows));
+  for (int64_t i = 0; i < num_rows; ++i)
+    text_hashes_[static_cast<size_t>(i)] = hash_text(column.bytes_at(i));
+}
+
 Status BatchKeys::widen(const Column& column, int64_t num_rows) {
   const DataType& type = *column.type;
-  const auto size = static_cast<size_t>(num_rows);
-  nulls_ = nullptr;
-  if (may_have_nulls(column)) {
-    null_flags_.resize(size);
-    for (int64_t i = 0; i < num_rows; ++i)
-      null_flags_[static_cast<size_t>(i)] = column.is_valid(i) ? 0 : 1;
-    nulls_ = null_flags_.data();
-  }
   if (type.byte_width == 8) {
     values_ = column.data<int64_t>();
     return Status::ok();
   }
-  widened_.resize(size);
+  widened_.resize(static_cast<size_t>(num_rows));
   values_ = widened_.data();
   int64_t* const out = widened_.data();
   if (type.id == TypeId::kBool) {
@@ -134,28 +157,51 @@ void GroupIndex::resolve(BatchKeys* keys, const int32_t* rows, int64_t count, ui
       if (count > 0) only_group_ = 1;
       return;
     case KeyForm::kInt64:
-      if (rows == nullptr) {
-        int64_.resolve(keys->values_, keys->nulls_, count, groups);
-      } else {
-        keys->gather(rows, count);
-        int64_.resolve(keys->gathered_.data(),
-                       keys->nulls_ == nullptr ? nullptr : keys->gathered_nulls_.data(), count,
-                       groups);
-      }
-      return;
-    case KeyForm::kBytes: {
-      const Column& bytes = keys->encoded_.bytes;
-      const uint32_t* const hashes = keys->encoded_.hashes.data();
-      if (rows == nullptr) {
-        bytes_.resolve([&](int64_t i) { return bytes.bytes_at(i); },
-                       [&](int64_t i) { return hashes[i]; }, count, groups);
-      } else {
-        bytes_.resolve([&](int64_t i) { return bytes.bytes_at(rows[i]); },
-                       [&](int64_t i) { return hashes[rows[i]]; }, count, groups);
-      }
-      return;
-    }
+      return resolve_int64(keys, rows, count, groups);
+    case KeyForm::kText:
+      return resolve_text(*keys, rows, count, groups);
+    case KeyForm::kEncoded:
+      return resolve_encoded(keys->encoded_, rows, count, groups);
   }
+}
+
+void GroupIndex::resolve_int64(BatchKeys* keys, const int32_t* rows, int64_t count,
+                               uint32_t* groups) {
+  if (rows == nullptr) return int64_.resolve(keys->values_, keys->nulls_, count, groups);
+  keys->gather(rows, count);
+  int64_.resolve(keys->gathered_.data(),
+                 keys->nulls_ == nullptr ? nullptr : keys->gathered_nulls_.data(), count, groups);
+}
+
+void GroupIndex::resolve_text(const BatchKeys& keys, const int32_t* rows, int64_t count,
+                              uint32_t* groups) {
+  const Column& texts = keys.texts_;
+  const uint32_t* const hashes = keys.text_hashes_.data();
+  if (keys.nulls_ != nullptr) {
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t row = rows == nullptr ? i : rows[i];
+      if (keys.nulls_[row] != 0) {
+        groups[i] = bytes_.null_id();
+      } else {
+        bytes_.resolve([&](int64_t) { return texts.bytes_at(row); },
+                       [&](int64_t) { return hashes[row]; }, 1, groups + i);
+      }
+    }
+  } else if (rows == nullptr) {
+    bytes_.resolve([&](int64_t i) { return texts.bytes_at(i); },
+                   [&](int64_t i) { return hashes[i]; }, count, groups);
+  } else {
+    bytes_.resolve([&](int64_t i) { return texts.bytes_at(rows[i]); },
+                   [&](int64_t i) { return hashes[rows[i]]; }, count, groups);
+  }
+}
+
+void GroupIndex::resolve_encoded(const EncodedKeys& keys, const int32_t* rows, int64_t count,
+                                 uint32_t* groups) {
+  const uint32_t* const hashes = keys.hashes.data();
+  const auto row = [rows](int64_t i) { return rows == nullptr ? i : rows[i]; };
+  bytes_.resolve([&](int64_t i) { return keys.bytes.bytes_at(row(i)); },
+                 [&](int64_t i) { return hashes[row(i)]; }, count, groups);
 }
 
 size_t GroupIndex::size() const {
@@ -164,7 +210,8 @@ size_t GroupIndex::size() const {
       return only_group_;
     case KeyForm::kInt64:
       return int64_.size();
-    case KeyForm::kBytes:
+    case KeyForm::kText:
+    case KeyForm::kEncoded:
       return bytes_.size();
   }
   return 0;
@@ -174,12 +221,15 @@ Status GroupIndex::key_columns(size_t from, size_t count, std::vector<Column>* o
   if (form_ == KeyForm::kNone) return Status::ok();
   if (form_ == KeyForm::kInt64) {
     Column column = narrow_column(types_[0], int64_.keys() + from, count);
-    const size_t null_group = int64_.null_group();
-    if (int64_.null_group() != kNoGroup && null_group >= from && null_group < from + count) {
-      std::vector<uint8_t> valid(count, 1);
-      valid[null_group - from] = 0;
-      set_validity(valid.data(), count, &column);
-    }
+    set_null(int64_.null_group(), from, count, &column);
+    out->push_back(std::move(column));
+    return Status::ok();
+  }
+  if (form_ == KeyForm::kText) {
+    PENSTOCK_ASSIGN_OR_RETURN(Column column, binary_column(types_[0], count, [&](size_t i) {
+                                return bytes_.key(from + i);
+                              }));
+    set_null(bytes_.null_group(), from, count, &column);
     out->push_back(std::move(column));
     return Status::ok();
   }

@@ -1,8 +1,9 @@
 // From key columns to group ids and back, whatever the types of the keys.
 //
-// Three forms: no key columns (one group for all rows), one integer-like column (Int64KeyIndex on
-// the widened values) and everything else (BytesKeyIndex on canonical key bytes). `BatchKeys` is
-// made once per batch, `GroupIndex` once per slice.
+// Four forms: no key columns (one group for all rows), one integer-like column (Int64KeyIndex on
+// the widened values), one column of text or bytes (BytesKeyIndex on the values where they lie) and
+// everything else (BytesKeyIndex on canonical key bytes). `BatchKeys` is made once per batch,
+// `GroupIndex` once per slice.
 //
 // Thread safety: none; belongs to the subtask's thread.
 #pragma once
@@ -16,7 +17,7 @@
 
 namespace penstock::window {
 
-enum class KeyForm : uint8_t { kNone, kInt64, kBytes };
+enum class KeyForm : uint8_t { kNone, kInt64, kText, kEncoded };
 
 KeyForm key_form(const std::vector<DataTypePtr>& types);
 
@@ -30,6 +31,8 @@ class BatchKeys {
  private:
   friend class GroupIndex;
   Status widen(const Column& column, int64_t num_rows);
+  void hash_texts(const Column& column, int64_t num_rows);
+  void flag_nulls(const Column& column, int64_t num_rows);
   // The values and null flags at `rows`, in gathered_ and gathered_nulls_.
   void gather(const int32_t* rows, int64_t count);
 
@@ -40,6 +43,8 @@ class BatchKeys {
   std::vector<uint8_t> null_flags_;
   std::vector<int64_t> gathered_;
   std::vector<uint8_t> gathered_nulls_;
+  Column texts_;  // of the batch
+  std::vector<uint32_t> text_hashes_;
   EncodedKeys encoded_;
 };
 
@@ -59,6 +64,11 @@ class GroupIndex {
   [[nodiscard]] size_t bytes() const { return int64_.bytes() + bytes_.bytes(); }
 
  private:
+  void resolve_int64(BatchKeys* keys, const int32_t* rows, int64_t count, uint32_t* groups);
+  void resolve_text(const BatchKeys& keys, const int32_t* rows, int64_t count, uint32_t* groups);
+  void resolve_encoded(const EncodedKeys& keys, const int32_t* rows, int64_t count,
+                       uint32_t* groups);
+
   std::vector<DataTypePtr> types_;
   KeyForm form_;
   Int64KeyIndex int64_;

@@ -112,34 +112,39 @@ void BytesKeyIndex::clear() {
     arena_ = {};
     allocate(kInitialBits);
   }
+  null_group_ = kNoGroup;
 }
 
 void BytesKeyIndex::grow() {
   slots_ = {};
   allocate(64 - shift_ + (hashes_.size() < 4096 ? 2 : 1));
   for (size_t id = 0; id < hashes_.size(); ++id) {
+    if (id == null_group_) continue;
     size_t at = place(hashes_[id]);
     while (slots_[at].id != kNoGroup) at = (at + 1) & mask_;
     slots_[at] = Slot{hashes_[id], static_cast<uint32_t>(id)};
   }
 }
 
-uint32_t BytesKeyIndex::find_or_insert(std::string_view key, uint32_t hash) {
-  size_t at = place(hash);
-  for (; slots_[at].id != kNoGroup; at = (at + 1) & mask_) {
-    if (slots_[at].hash == hash && this->key(slots_[at].id) == key) return slots_[at].id;
-  }
-  if (hashes_.size() >= limit_) {
-    grow();
-    at = place(hash);
-    while (slots_[at].id != kNoGroup) at = (at + 1) & mask_;
-  }
-  const auto id = static_cast<uint32_t>(hashes_.size());
-  slots_[at] = Slot{hash, id};
+uint32_t BytesKeyIndex::add(std::string_view key, uint32_t hash) {
   hashes_.push_back(hash);
   arena_.append(key);
   ends_.push_back(arena_.size());
+  return static_cast<uint32_t>(hashes_.size() - 1);
+}
+
+uint32_t BytesKeyIndex::insert(std::string_view key, uint32_t hash) {
+  if (hashes_.size() >= limit_) grow();
+  size_t at = place(hash);
+  while (slots_[at].id != kNoGroup) at = (at + 1) & mask_;
+  const uint32_t id = add(key, hash);
+  slots_[at] = Slot{hash, id};
   return id;
+}
+
+uint32_t BytesKeyIndex::null_id() {
+  if (null_group_ == kNoGroup) null_group_ = add({}, 0);
+  return null_group_;
 }
 
 }  // namespace penstock::window

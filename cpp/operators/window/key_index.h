@@ -2,7 +2,8 @@
 // sight.
 //
 // Int64KeyIndex: keys of every integer-like type, widened. A slot is {key, id}, so a hit costs one
-// cache line. BytesKeyIndex: canonical key bytes, kept in one arena; a slot is {hash, id}.
+// cache line. BytesKeyIndex: byte strings (text, or canonical key bytes), kept in one arena; a slot
+// is {hash, id}. In both, null is a group of its own that no slot leads to.
 //
 // Both probe linearly, work on a whole batch per call and fetch the slot of a row some rows ahead
 // once the table is larger than the caches near the core. Slots hold their table's ids; the hash is
@@ -16,6 +17,9 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "operators/window/huge_vector.h"
+#include "operators/window/text_hash.h"
 
 namespace penstock::window {
 
@@ -70,11 +74,11 @@ class Int64KeyIndex {
     }
   }
 
-  std::vector<Slot> slots_;  // power of two
+  HugeVector<Slot> slots_;  // power of two
   size_t mask_ = 0;
   int shift_ = 0;
   size_t limit_ = 0;  // grow when more keys than this
-  std::vector<int64_t> keys_;
+  HugeVector<int64_t> keys_;
   uint32_t null_group_ = kNoGroup;
 };
 
@@ -82,23 +86,27 @@ class BytesKeyIndex {
  public:
   BytesKeyIndex() { allocate(kInitialBits); }
 
-  // ids[i] = group of key `keys(i)` with murmur hash `hashes(i)`. Keys: (int64_t) ->
-  // std::string_view.
+  // ids[i] = group of key `keys(i)` with hash `hashes(i)`. Keys: (int64_t) -> std::string_view.
   template <typename Keys, typename Hashes>
   void resolve(Keys keys, Hashes hashes, int64_t count, uint32_t* ids) {
-    for (int64_t i = 0; i < count; ++i) {
-      if (i + kPrefetchDistance < count) {
+    int64_t i = 0;
+    if (slots_.size() * sizeof(Slot) > kPrefetchBytes) {
+      for (; i + kPrefetchDistance < count; ++i) {
         __builtin_prefetch(&slots_[place(hashes(i + kPrefetchDistance))]);
+        ids[i] = find_or_insert(keys(i), hashes(i));
       }
-      ids[i] = find_or_insert(keys(i), hashes(i));
     }
+    for (; i < count; ++i) ids[i] = find_or_insert(keys(i), hashes(i));
   }
+  // The group of null; its key reads as empty.
+  uint32_t null_id();
 
   [[nodiscard]] size_t size() const { return hashes_.size(); }
   [[nodiscard]] std::string_view key(size_t id) const {
-    return std::string_view(arena_).substr(ends_[id], ends_[id + 1] - ends_[id]);
+    return {arena_.data() + ends_[id], ends_[id + 1] - ends_[id]};
   }
-  [[nodiscard]] uint32_t hash(size_t id) const { return hashes_[id]; }
+  // kNoGroup when no null key was seen.
+  [[nodiscard]] uint32_t null_group() const { return null_group_; }
   [[nodiscard]] size_t bytes() const {
     return slots_.size() * sizeof(Slot) + hashes_.capacity() * (sizeof(uint32_t) + sizeof(size_t)) +
            arena_.capacity();
@@ -117,15 +125,25 @@ class BytesKeyIndex {
   }
   void allocate(int bits);
   void grow();
-  uint32_t find_or_insert(std::string_view key, uint32_t hash);
+  uint32_t insert(std::string_view key, uint32_t hash);
+  uint32_t add(std::string_view key, uint32_t hash);
+  uint32_t find_or_insert(std::string_view key, uint32_t hash) {
+    for (size_t at = place(hash);; at = (at + 1) & mask_) {
+      const Slot& slot = slots_[at];
+      if (slot.id == kNoGroup) return insert(key, hash);
+      if (slot.hash == hash && equal_text(this->key(slot.id), key)) [[likely]]
+        return slot.id;
+    }
+  }
 
-  std::vector<Slot> slots_;
+  HugeVector<Slot> slots_;
   size_t mask_ = 0;
   int shift_ = 0;
   size_t limit_ = 0;
-  std::vector<uint32_t> hashes_;  // by id
-  std::vector<size_t> ends_{0};   // arena_ places: key `id` is [ends_[id], ends_[id + 1])
+  HugeVector<uint32_t> hashes_;  // by id
+  std::vector<size_t> ends_{0};  // arena_ places: key `id` is [ends_[id], ends_[id + 1])
   std::string arena_;
+  uint32_t null_group_ = kNoGroup;
 };
 
 }  // namespace penstock::window

@@ -135,7 +135,10 @@ Status LocalWindowOperator::process_watermark(Watermark watermark, Output& outpu
 Status LocalWindowOperator::process_status(WatermarkStatus status, Output& output) {
   // An idle channel no longer holds the receiver's watermark back, so what is kept here would
   // become late.
-  if (status.idle) PENSTOCK_RETURN_NOT_OK(flush_until(kMaxTimestamp, output));
+  if (status.idle) {
+    was_idle_ = true;
+    PENSTOCK_RETURN_NOT_OK(flush_until(kMaxTimestamp, output));
+  }
   return output.emit_status(status);
 }
 

@@ -7,7 +7,9 @@
 //   2. a row that is late for the watermark seen here is passed on at once as a partial of its own:
 //      whether it is late is decided where it would have been without this operator;
 //   3. everything goes out before a barrier, the end of input, or before the stream turns idle (the
-//      watermark of others may then overtake). So there is nothing to snapshot.
+//      watermark of others may then overtake). So there is nothing to snapshot;
+//   4. once the stream has been idle, rows are passed on one by one: active again, it does not hold
+//      the receiver's watermark until it has caught up with it, and when that is is not known here.
 //
 // When most rows turn out to have a group of their own, the table is bypassed and rows become
 // partials one by one, column-wise; now and then a new sample is taken.
@@ -44,7 +46,7 @@ class LocalWindowOperator final : public Operator {
   Status end_input(Output& output) override;
   Status close() override;
 
-  [[nodiscard]] bool bypassing() const { return bypass_left_ > 0; }
+  [[nodiscard]] bool bypassing() const { return bypass_left_ > 0 || was_idle_; }
 
  private:
   Status aggregate(const Batch& batch, Output& output);
@@ -64,6 +66,7 @@ class LocalWindowOperator final : public Operator {
   int64_t sampled_rows_ = 0;
   size_t sampled_groups_ = 0;
   int64_t bypass_left_ = 0;
+  bool was_idle_ = false;
 };
 
 }  // namespace penstock::window

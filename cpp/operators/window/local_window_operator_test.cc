@@ -57,6 +57,30 @@ TEST(LocalWindow, FlushesEverythingBeforeABarrierIdlenessAndTheEnd) {
   EXPECT_EQ(take_lines(&output).size(), 1U);
 }
 
+// Active again and behind, it no longer holds the receiver's watermark (WatermarkValve): what it kept
+// would be late there, while the row itself would have been in time.
+TEST(LocalWindow, KeepsNothingOnceItHasBeenIdle) {
+  LocalWindowOperator op(count_and_sum(), {});
+  CollectingOutput output;
+  ASSERT_TRUE(op.process_status({true}, output).is_ok());
+  ASSERT_TRUE(op.process_status({false}, output).is_ok());
+  feed(&op, Keys::kInt64, {{{1, 5, 3}}, {}}, 100, output);
+  EXPECT_EQ(take_lines(&output), (Lines{"1|10|1|5|"}));
+  feed(&op, Keys::kInt64, {{}, 4}, 100, output);
+  feed(&op, Keys::kInt64, {{{1, 6, 13}}, {}}, 100, output);
+  EXPECT_EQ(take_lines(&output), (Lines{"1|20|1|6|"}));
+}
+
+// A slice of 2^k ms that ends with the range of int64: its end is the least timestamp of all.
+TEST(LocalWindow, TheLastSliceOfAllDoesNotHoldOthersBack) {
+  WindowOptions options = window_options(Keys::kInt64, 16, 0);
+  options.aggregates = {{AggregateKind::kSum, "v", "s"}};
+  LocalWindowOperator op(WindowPlan::bind(options, schema_of(Keys::kInt64)).value(), {});
+  CollectingOutput output;
+  feed(&op, Keys::kInt64, {{{1, 5, kMaxTimestamp - 3}, {1, 6, 3}}, 15}, 100, output);
+  EXPECT_EQ(take_lines(&output), (Lines{"1|16|1|6|"}));
+}
+
 TEST(LocalWindow, BypassesTheTableWhenMostRowsHaveAGroupOfTheirOwnAndComesBack) {
   LocalWindowOperator::Options options;
   options.sample_rows = 100;

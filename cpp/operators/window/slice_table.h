@@ -54,6 +54,13 @@ class SliceTable {
 
 class SliceTables {
  public:
+  // In the order of firing. Not that of the ends: the end of the last slice of all may have wrapped
+  // around to the least timestamp, while its last millisecond is the greatest.
+  struct FiresBefore {
+    bool operator()(Timestamp a, Timestamp b) const { return max_timestamp(a) < max_timestamp(b); }
+  };
+  using Map = std::map<Timestamp, std::unique_ptr<SliceTable>, FiresBefore>;
+
   SliceTables(WindowPlanPtr plan, bool count_rows)
       : plan_(std::move(plan)), count_rows_(count_rows) {}
 
@@ -62,10 +69,8 @@ class SliceTables {
   void drop(Timestamp end);
   void clear();
 
-  // By end, earliest first.
-  [[nodiscard]] const std::map<Timestamp, std::unique_ptr<SliceTable>>& open() const {
-    return open_;
-  }
+  // By end.
+  [[nodiscard]] const Map& open() const { return open_; }
   [[nodiscard]] size_t groups() const;
   [[nodiscard]] size_t bytes() const;
 
@@ -73,7 +78,7 @@ class SliceTables {
   static constexpr size_t kSpareTables = 2;
   WindowPlanPtr plan_;
   bool count_rows_;
-  std::map<Timestamp, std::unique_ptr<SliceTable>> open_;
+  Map open_;
   std::vector<std::unique_ptr<SliceTable>> spare_;
 };
 

@@ -54,6 +54,20 @@ TEST(SlicedWindow, GivesTheModelsAnswerHoweverTheInputIsCut) {
   }
 }
 
+// A window of 2^k ms that ends with the range of int64: its end is the least timestamp of all, as in
+// Java, but it fires last.
+TEST(SlicedWindow, TheLastWindowOfAllDoesNotHoldOthersBack) {
+  Harness h;
+  h.op = open(plan_of(Keys::kInt64, 16, 0), h.metrics.get());
+  feed(h.op.get(), Keys::kInt64, {{{1, 5, kMaxTimestamp - 3}, {1, 6, 3}}, 15}, 100, h.output);
+  EXPECT_EQ(h.metrics->windows_fired, 1);
+  feed(h.op.get(), Keys::kInt64, {{}, kMaxTimestamp}, 100, h.output);
+  EXPECT_EQ(h.metrics->windows_fired, 2);
+  ASSERT_EQ(h.output.batches.size(), 2U);
+  EXPECT_EQ(h.output.batches[0].timestamp_data()[0], 15);
+  EXPECT_EQ(h.output.batches[1].timestamp_data()[0], kMaxTimestamp);
+}
+
 TEST(SlicedWindow, LocalAndFinalTogetherGiveTheFinalsAnswer) {
   for (uint32_t seed = 0; seed < 60; ++seed) {
     const Keys keys = kAllKeys[seed % 5];
