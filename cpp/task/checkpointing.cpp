@@ -21,7 +21,9 @@ Result<std::unique_ptr<Checkpointing>> Checkpointing::open(CheckpointingOptions 
     return status.with_context("the checkpoint directory '" + options.directory +
                                "' cannot be written to");
   }
-  return std::unique_ptr<Checkpointing>(new Checkpointing(std::move(options), std::move(storage)));
+  PENSTOCK_ASSIGN_OR_RETURN(DirectoryLock lock, DirectoryLock::acquire(storage.job_directory()));
+  return std::unique_ptr<Checkpointing>(
+      new Checkpointing(std::move(options), std::move(storage), std::move(lock)));
 }
 
 Status Checkpointing::start(CheckpointedJob* job, std::vector<OperatorInfo> operators,

@@ -24,6 +24,7 @@
 
 #include "snapshot/checkpoint_coordinator.h"
 #include "snapshot/checkpoint_storage.h"
+#include "snapshot/directory_lock.h"
 #include "task/operator_chain.h"
 
 namespace penstock {
@@ -52,7 +53,8 @@ class CheckpointedJob {
 
 class Checkpointing {
  public:
-  // Makes the directory and proves that it can be written to. kIoError saying so when it cannot.
+  // Makes the directory, proves that it can be written to, and locks it for this run. kIoError saying
+  // so when it cannot be written to, kInvalidArgument when another run has it.
   static Result<std::unique_ptr<Checkpointing>> open(CheckpointingOptions options);
   ~Checkpointing() { stop(); }
 
@@ -70,6 +72,8 @@ class Checkpointing {
   void stop();
   // The job has finished: see CheckpointingOptions::discard_when_finished. After stop().
   Status discard_all();
+  // Lets other runs of the job have the directory. After stop().
+  void unlock() { lock_.release(); }
 
   void trigger_now();
   void acknowledged(const TaskId& task, CheckpointId id, OperatorStates state);
@@ -85,8 +89,8 @@ class Checkpointing {
     std::vector<TaskFile> tasks;
   };
 
-  Checkpointing(CheckpointingOptions options, CheckpointStorage storage)
-      : options_(std::move(options)), storage_(std::move(storage)) {}
+  Checkpointing(CheckpointingOptions options, CheckpointStorage storage, DirectoryLock lock)
+      : options_(std::move(options)), storage_(std::move(storage)), lock_(std::move(lock)) {}
   void post(Event event);
   void run();
   void carry_out(CoordinatorDecisions decisions);
@@ -98,6 +102,7 @@ class Checkpointing {
 
   const CheckpointingOptions options_;
   const CheckpointStorage storage_;
+  DirectoryLock lock_;
   const SystemClock clock_;
   CheckpointedJob* job_ = nullptr;
   std::vector<OperatorInfo> operators_;

@@ -214,6 +214,7 @@ void LocalExecutor::end_job() {
     default:
       break;
   }
+  if (checkpointing_ != nullptr) checkpointing_->unlock();
 }
 
 void LocalExecutor::cancel() {

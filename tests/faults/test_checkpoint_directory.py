@@ -226,3 +226,13 @@ def test_checkpoint_of_a_job_with_other_operators_is_an_error(two_checkpoints: P
 def test_recovery_path_without_a_checkpoint_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="it has no _metadata, so it was never completed"):
         start(tmp_path, recover_from=tmp_path / "chk-1")
+
+
+def test_directory_in_use_by_another_run_is_an_error(tmp_path: Path) -> None:
+    first = start(tmp_path)
+    with pytest.raises(ValueError, match="in use by another run of this job"):
+        start(tmp_path)
+    other = start(tmp_path, job_id="other")
+    stop(other)
+    stop(first)
+    stop(start(tmp_path))

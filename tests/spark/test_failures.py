@@ -150,7 +150,9 @@ def test_a_missing_pyspark_says_what_to_install(monkeypatch: pytest.MonkeyPatch)
 def test_a_dataframe_needs_spark(spark: SparkSession) -> None:
     env = environment("local", 1)
     from_dataframe(env, spark.range(1)).discard()
-    with pytest.raises(NotImplementedError, match=r"execution.target local; .*from_arrow\(df.toArrow"):
+    with pytest.raises(
+        NotImplementedError, match=r"execution.target local; .*from_arrow\(df.toArrow"
+    ):
         env.execute()
 
 

@@ -11,7 +11,7 @@ from penstock.graph.job_graph import JobGraph, JobVertex
 from penstock.graph.specs import SourceSpec
 from penstock.runtime.checkpoint_settings import CheckpointSettings
 from penstock.runtime.local.local_job_client import LocalJobClient
-from penstock.runtime.local.running_jobs import keep_running
+from penstock.runtime.local.running_jobs import forget_ended_jobs, keep_running
 from penstock.runtime.translate import Translation
 
 __all__ = ["build_job", "launch_job"]
@@ -23,6 +23,7 @@ def launch_job(job_graph: JobGraph, configuration: Configuration) -> LocalJobCli
     """Starts the job; what can be wrong with it before it runs is raised here."""
     settings = CheckpointSettings.of(configuration, job_graph.name)
     settings.check_writable()
+    forget_ended_jobs()
     translation = Translation(configuration)
     capacity = configuration.get_integer("penstock.channel-capacity", 8)
     job = build_job(job_graph, translation, capacity)

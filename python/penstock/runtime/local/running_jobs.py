@@ -10,7 +10,7 @@ import time
 
 from penstock._core.task import LocalJob
 
-__all__ = ["keep_running"]
+__all__ = ["forget_ended_jobs", "keep_running"]
 
 _SECONDS_TO_END = 10.0
 _running: set[LocalJob] = set()
@@ -18,9 +18,13 @@ _running: set[LocalJob] = set()
 
 def keep_running(job: LocalJob) -> None:
     """Holds a started job until it has ended."""
+    _running.add(job)
+
+
+def forget_ended_jobs() -> None:
+    """Lets go of the jobs that have ended, and of the checkpoint directories that they held."""
     ended = {known for known in _running if known.wait(0)}
     _running.difference_update(ended)
-    _running.add(job)
 
 
 @atexit.register
