@@ -3,7 +3,7 @@ TARGET ?= local
 JOBS ?= $(shell nproc)
 
 .PHONY: help bootstrap build build-tests test test-cpp test-python test-spark lint format demo \
-  wheel bench sanitize clean
+  wheel bench faults sanitize clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -45,7 +45,10 @@ wheel: bootstrap ## a self-contained wheel in dist/
 
 bench: build ## benchmarks
 	$(PYTHON) bench/run.py
-	$(PYTHON) -m pytest -q bench --benchmark-only
+	$(PYTHON) -m pytest -q bench/test_parts.py
+
+faults: build ## kill jobs, damage checkpoints: the long form
+	PENSTOCK_KILLS=20 $(PYTHON) -m pytest -q -m faults tests/faults
 
 sanitize: bootstrap ## C++ and native Python tests under ASan, UBSan and TSan
 	scripts/sanitize

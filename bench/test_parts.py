@@ -19,7 +19,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from penstock._core import operators, source
 from penstock._core.columnar import Batch
-from penstock._core.record import encode_key, hash_columns
+from penstock._core.record import encode_columns, encode_key, hash_columns
 from penstock._core.task import TaskDriver
 
 ROWS = 8192
@@ -74,6 +74,12 @@ def test_hash_keys(measure: Measure, data: pa.RecordBatch, batch: Batch, column:
     assert list(hashes[:50]) == [murmur(key) for key in data[column].to_pylist()[:50]]
 
 
+def test_encode_keys(measure: Measure, data: pa.RecordBatch, batch: Batch) -> None:
+    keys = measure(lambda: encode_columns(batch, ["name", "key"]))
+    names, numbers = data["name"].to_pylist(), data["key"].to_pylist()
+    assert keys == [encode_key(key) for key in zip(names, numbers, strict=True)]
+
+
 def test_columns_to_rows(measure: Measure, data: pa.RecordBatch, batch: Batch) -> None:
     rows = measure(batch.to_rows)
     assert [tuple(row) for row in rows] == [tuple(row.values()) for row in data.to_pylist()]
@@ -91,7 +97,8 @@ def test_arrow_in_and_out(measure: Measure, data: pa.RecordBatch) -> None:
 @pytest.mark.parametrize("kind", ["rebalance", "hash", "broadcast"])
 def test_partition(measure: Measure, data: pa.RecordBatch, batch: Batch, kind: str) -> None:
     driver = TaskDriver("task", 0, 1, 128, [0], now_ms=0)
-    driver.add_operator(operators.key_selector(["key"], None), "Key", "key")
+    as_they_are = operators.timestamps(None, None, None, None, ROWS, 200)
+    driver.add_operator(as_they_are, "Pass", "pass")
     driver.add_edge(0, None, kind, 2, ["key"] if kind == "hash" else None)
     driver.open()
 

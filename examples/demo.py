@@ -78,7 +78,7 @@ def run_local(source: DataGen, view: View) -> tuple[pa.Table, int, float]:
     begin = time.perf_counter()
     client = env.execute_async("Demo")
     with view.progress(source.count or 0) as progress:
-        while not client.wait(0.1):
+        while not client.wait(0.05):
             progress.update(client.metrics(), time.perf_counter() - begin)
         seconds = time.perf_counter() - begin
         result = client.result()
@@ -93,15 +93,16 @@ def run_local(source: DataGen, view: View) -> tuple[pa.Table, int, float]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--target", choices=["local", "spark"], default="local")
-    parser.add_argument("--rows", type=int, help="clicks to make (local: 30 million, Spark: 3)")
+    parser.add_argument("--rows", type=int, help="clicks to make (local: 50 million, Spark: 10)")
+    parser.add_argument("--svg", help="write a picture of the output to this file as well")
     arguments = parser.parse_args()
     on_spark = arguments.target == "spark"
-    rows = arguments.rows or (3_000_000 if on_spark else 30_000_000)
+    rows = arguments.rows or (10_000_000 if on_spark else 50_000_000)
     if rows > 170_000_000:
         parser.error("at most 170 million rows: beyond an hour, late clicks meet clicks in time")
 
     source = clicks(rows)
-    view = View()
+    view = View(picture=arguments.svg)
     view.title(rows, len(set(CAMPAIGNS)), arguments.target)
     if on_spark:
         from demo_spark import run_on_spark
@@ -114,6 +115,7 @@ def main() -> int:
     verdict = compare(found, late, reference)
     view.results(found.filter(pa.compute.greater_equal(found["window_start"], reference.first)))
     view.verdict(rows, seconds, reference.seconds, verdict)
+    view.close()
     return 0 if verdict.agree else 1
 
 

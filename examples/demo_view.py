@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -18,7 +20,8 @@ from rich.table import Table
 from rich.text import Text
 
 _NEVER, _END = -(1 << 63), (1 << 63) - 1
-_BAR = 24
+_REST_OF_LINE = 72  # of the live line, without its bar
+_SHARE = 16
 _TOP = 10
 
 
@@ -30,6 +33,7 @@ class Progress:
         self._live = live
         self._console = console
         self._next_line = 0.0
+        self._bar = min(24, max(6, console.width - _REST_OF_LINE))
 
     def update(self, metrics: Iterable[dict[str, Any]], seconds: float) -> None:
         line = self._line(list(metrics), seconds)
@@ -47,11 +51,11 @@ class Progress:
         )
         fired = sum(m["windows_fired"] for m in metrics)
         late = sum(m["late_records_dropped"] for m in metrics)
-        full = round(_BAR * made / self._rows) if self._rows else _BAR
+        full = round(self._bar * made / self._rows) if self._rows else self._bar
         return Text.assemble(
             ("━" * full, "green"),
-            ("━" * (_BAR - full), "bright_black"),
-            (f"  {made / 1e6:.1f} M rows", "bold"),
+            ("━" * (self._bar - full), "bright_black"),
+            (f" {made / 1e6:.1f} M rows", "bold"),
             (f"  {made / seconds / 1e6:.1f} M/s" if seconds else "", "cyan"),
             f"  watermark {_clock(watermark)}",
             f"  {fired:,} windows",
@@ -64,8 +68,23 @@ class Progress:
 class View:
     """All output of the demo."""
 
-    def __init__(self, console: Console | None = None) -> None:
-        self.console = console or Console(highlight=False)
+    def __init__(self, picture: str | None = None) -> None:
+        self._picture = picture
+        # A picture holds each line that was printed, so nothing moves while one is made.
+        self.console = Console(
+            highlight=False,
+            record=picture is not None,
+            force_terminal=None if picture is None else False,
+            width=None if picture is None else 88,
+        )
+
+    def close(self) -> None:
+        if self._picture is not None:
+            picture = self.console.export_svg(title="make demo")
+            # Without the fonts that rich would have the reader's browser fetch.
+            picture = re.sub(r"@font-face \{.*?\}\s*", "", picture, flags=re.DOTALL)
+            picture = re.sub(r"<!--.*?-->\s*", "", picture, flags=re.DOTALL)
+            Path(self._picture).write_text(picture, encoding="utf-8")
 
     def title(self, rows: int, campaigns: int, target: str) -> None:
         where = "in this process" if target == "local" else "on a local Spark"
@@ -95,31 +114,28 @@ class View:
 
     def results(self, windows: pa.Table) -> None:
         """The campaigns with most revenue, and how they did in the last full window."""
-        totals = windows.group_by("campaign").aggregate(
-            [("clicks", "sum"), ("cents", "sum"), ("cents", "count")]
-        )
+        totals = windows.group_by("campaign").aggregate([("clicks", "sum"), ("cents", "sum")])
         starts = pc.unique(windows["window_start"]).sort()
         last = starts[max(0, len(starts) - 2)]
         in_last = windows.filter(pc.equal(windows["window_start"], last))
         clicks_in_last = dict(
             zip(in_last["campaign"].to_pylist(), in_last["clicks"].to_pylist(), strict=True)
         )
-        table = Table(box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
-        for name in ("Campaign", "Clicks", "Revenue", "Windows", f"Clicks at {last.as_py():%T}"):
-            table.add_column(name, justify="left" if name == "Campaign" else "right")
-        table.add_column("Share of revenue")
-        everything = pc.sum(totals["cents_sum"]).as_py() or 1
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        table.add_column("Campaign")
+        for name in ("Clicks", "Revenue", f"In {last.as_py():%T}"):
+            table.add_column(name, justify="right")
+        table.add_column("Share of revenue", no_wrap=True)
+        everything = pc.sum(totals["cents_sum"]).as_py()
         ordered = totals.sort_by([("cents_sum", "descending")]).slice(0, _TOP).to_pylist()
-        most = ordered[0]["cents_sum"] if ordered else 1
         for row in ordered:
-            share = row["cents_sum"] / everything
+            bar = "█" * round(_SHARE * row["cents_sum"] / ordered[0]["cents_sum"])
             table.add_row(
                 row["campaign"],
                 f"{row['clicks_sum']:,}",
                 f"${row['cents_sum'] / 100:,.0f}",
-                f"{row['cents_count']}",
                 f"{clicks_in_last.get(row['campaign'], 0):,}",
-                Text.assemble(("█" * round(14 * row["cents_sum"] / most), "blue"), f" {share:.1%}"),
+                Text.assemble((bar, "blue"), f" {row['cents_sum'] / everything:.1%}"),
             )
         self.console.print(table)
 
@@ -143,7 +159,7 @@ class View:
         )
         self.console.print(table)
         if verdict.agree:
-            early = f", {verdict.early:,} before the first watermark" if verdict.early else ""
+            early = f" ({verdict.early:,} came before the first watermark)" if verdict.early else ""
             self.console.print(
                 f"[green bold]Both agree:[/] {verdict.windows:,} windows are equal; "
                 f"{verdict.late:,} late clicks dropped{early}.\n"
@@ -159,5 +175,5 @@ def _clock(watermark: int) -> str:
     if watermark == _NEVER:
         return "--:--:--"
     if watermark == _END:
-        return "   end  "
+        return "end"
     return f"{datetime.fromtimestamp(watermark / 1000, UTC):%T}"
