@@ -120,7 +120,7 @@ FITTING = [
         [Row(a=1), (1,), {"a": 1}],
         [{}, {"a": 1, "b": 2}, {"b": 1}, None, 1],
     ),
-    (Types.PICKLED_BYTE_ARRAY(), [object(), None], []),
+    (Types.PICKLED_BYTE_ARRAY(), [object, None], []),
 ]
 
 
