@@ -44,7 +44,13 @@ def readme_program_and_output() -> tuple[str, str]:
 def run(python: Path, arguments: list[str], cwd: Path) -> str:
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "VIRTUAL"))}
     done = subprocess.run(
-        [python, *arguments], cwd=cwd, env=environment, capture_output=True, text=True, timeout=300
+        [python, *arguments],
+        check=False,
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
