@@ -4,6 +4,7 @@
 #include <pybind11/stl.h>
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -55,6 +56,11 @@ void append_metrics(const OperatorChain& chain, py::list* out) {
   }
 }
 
+StateBackendConfigPtr backend_config(std::string kind, std::map<std::string, std::string> options) {
+  return std::make_shared<const StateBackendConfig>(
+      StateBackendConfig{std::move(kind), std::move(options)});
+}
+
 // A LocalExecutor from its first vertex to its end. The plan is open until start() or a restore
 // needs it whole.
 class LocalJob {
@@ -91,6 +97,11 @@ class LocalJob {
     check_open();
     plan_.edges.push_back({source_vertex, source_operator, side, target_vertex,
                            partitioning_of(kind, std::move(key_columns))});
+  }
+
+  void set_state_backend(StateBackendConfigPtr config) {
+    check_open();
+    plan_.state_backend = std::move(config);
   }
 
   void set_checkpointing(CheckpointingOptions options) {
@@ -197,6 +208,12 @@ void register_local_job(py::module_& task) {
       .def("add_edge", &LocalJob::add_edge, py::arg("source_vertex"), py::arg("source_operator"),
            py::arg("side"), py::arg("target_vertex"), py::arg("kind"),
            py::arg("key_columns") = py::none())
+      .def(
+          "set_state_backend",
+          [](LocalJob& self, std::string kind, std::map<std::string, std::string> options) {
+            self.set_state_backend(backend_config(std::move(kind), std::move(options)));
+          },
+          py::arg("kind"), py::arg("options"))
       .def("set_checkpointing", set_checkpointing, py::arg("directory"), py::arg("job_id"),
            py::arg("job_name"), py::arg("interval_ms"), py::arg("retained"), py::arg("timeout_ms"),
            py::arg("min_pause_ms"), py::arg("tolerable_failures"),
@@ -286,6 +303,12 @@ void register_task_driver(py::module_& task) {
           },
           py::arg("source_operator"), py::arg("side"), py::arg("kind"), py::arg("num_targets"),
           py::arg("key_columns") = py::none(), py::arg("max_parallelism") = kDefaultMaxParallelism)
+      .def(
+          "set_state_backend",
+          [](TaskDriver& self, std::string kind, std::map<std::string, std::string> options) {
+            self.set_state_backend(backend_config(std::move(kind), std::move(options)));
+          },
+          py::arg("kind"), py::arg("options"))
       .def("open", &open_driver, py::arg("state") = py::none())
       .def("poll",
            [](TaskDriver& self) { return unwrap(without_gil([&] { return self.poll(); })); })

@@ -20,6 +20,7 @@
 #include "record/element.h"
 #include "record/key_group.h"
 #include "snapshot/operator_state.h"
+#include "state/state_backend_config.h"
 
 namespace penstock {
 
@@ -46,6 +47,11 @@ struct OperatorContext {
   // The subtask reads a source that waits for its data, so time-driven emission is wanted. False:
   // the source runs as fast as it can, and what it emits depends on its rows alone.
   bool live = false;
+  // Where keyed state is kept; null: on the heap.
+  StateBackendConfigPtr state_backend;
+  // Valid during open() only, null when there is none: for operators that need their state before
+  // their users' open() runs. restore() gets the same.
+  const OperatorState* restored = nullptr;
   [[nodiscard]] bool is_cancelled() const {
     return cancelled != nullptr && cancelled->load(std::memory_order_relaxed);
   }

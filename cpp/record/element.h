@@ -23,6 +23,7 @@ struct WatermarkStatus {
 struct Barrier {
   CheckpointId id;
   int64_t trigger_millis = 0;
+  bool savepoint = false;  // taken in the form that every backend reads
 };
 
 // The last element of a channel. Follows Watermark(kMaxTimestamp).

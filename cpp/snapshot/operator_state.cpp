@@ -71,6 +71,45 @@ Status merge_list(const ListStateData& written, size_t written_by, const ListSha
 
 }  // namespace
 
+const char* to_string(StateKind kind) {
+  switch (kind) {
+    case StateKind::kWindowContents:
+      return "window contents";
+    case StateKind::kOperatorList:
+      return "operator list";
+    case StateKind::kOperatorUnionList:
+      return "operator union list";
+    case StateKind::kValue:
+      return "value";
+    case StateKind::kList:
+      return "list";
+    case StateKind::kMap:
+      return "map";
+    case StateKind::kReducing:
+      return "reducing";
+    case StateKind::kAggregating:
+      return "aggregating";
+    case StateKind::kTimers:
+      return "timers";
+    case StateKind::kBroadcast:
+      return "broadcast";
+  }
+  return "unknown";
+}
+
+Status OperatorState::materialise() {
+  for (const auto& one : std::exchange(deferred, {})) {
+    KeyedStateData data;
+    data.meta = one->meta();
+    PENSTOCK_RETURN_NOT_OK(one->for_each_group([&](int32_t group, std::string_view entries) {
+      data.groups[group].append(entries);
+      return Status::ok();
+    }));
+    keyed.push_back(std::move(data));
+  }
+  return Status::ok();
+}
+
 void KeyedStateData::add(int32_t group, std::string_view key, std::string_view name_space,
                          std::string_view value) {
   std::string& entries = groups[group];

@@ -91,6 +91,10 @@ void Checkpointing::acknowledged(const TaskId& task, CheckpointId id, OperatorSt
 void Checkpointing::finished(const TaskId& task, OperatorStates final_state) {
   auto shared = std::make_shared<OperatorStates>(std::move(final_state));
   post([this, task, shared] {
+    for (auto& [uid, operator_state] : *shared) {
+      Status status = operator_state.materialise();
+      if (!status.is_ok()) return job_->fail(std::move(status));
+    }
     final_states_.insert_or_assign(task, task_state(task, std::move(*shared)));
     carry_out(coordinator_->task_finished(task));
   });
@@ -172,7 +176,10 @@ TaskState Checkpointing::task_state(const TaskId& task, OperatorStates state) co
 void Checkpointing::write_task(const TaskId& task, CheckpointId id, OperatorStates state) {
   const auto pending = pending_.find(id);
   if (pending == pending_.end()) return;  // given up meanwhile
-  auto file = pending->second.files.write_task(task_state(task, std::move(state)));
+  auto file = [&]() -> Result<TaskFile> {
+    for (auto& [uid, operator_state] : state) PENSTOCK_RETURN_NOT_OK(operator_state.materialise());
+    return pending->second.files.write_task(task_state(task, std::move(state)));
+  }();
   if (!file.is_ok()) {
     carry_out(coordinator_->decline(id, task, file.status().message()));
     return;

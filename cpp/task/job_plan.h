@@ -56,6 +56,7 @@ struct EdgePlan {
 struct JobPlan {
   std::vector<VertexPlan> vertices;
   std::vector<EdgePlan> edges;
+  StateBackendConfigPtr state_backend;  // null: on the heap
 
   // kInvalidArgument: an index out of range, subtasks that differ, a vertex without input or
   // source, a forward edge between different parallelisms.

@@ -128,6 +128,7 @@ void LocalExecutor::build_task(size_t vertex, int32_t subtask) {
   auto chain = std::make_unique<OperatorChain>(info, operators.source, operators.nodes,
                                                std::move(place.edges), place.transport.get(),
                                                &clock_, &cancelled_);
+  chain->set_state_backend(plan_.state_backend);
   std::unique_ptr<InputGate> gate;
   if (!place.inputs.empty()) gate = std::make_unique<InputGate>(place.inputs);
   tasks_.push_back(std::make_unique<Task>(std::move(chain), std::move(gate), &place.waker, &clock_,

@@ -140,9 +140,11 @@ Status OperatorChain::open(const OperatorStates& restored) {
     context.clock = clock_;
     context.metrics = &nodes_[i]->metrics;
     context.cancelled = cancelled_;
+    context.state_backend = state_backend_;
     context.live = source_ == nullptr || source_->is_live();
     const auto found = std::find_if(restored.begin(), restored.end(),
                                     [&](const auto& p) { return p.first == spec.uid; });
+    if (found != restored.end()) context.restored = &found->second;
     const bool is_source = i == 0 && source_ != nullptr;
     PENSTOCK_RETURN_NOT_OK(
         in_operator(i, is_source ? source_->open(context) : spec.op->open(context)));
@@ -204,13 +206,14 @@ Status OperatorChain::barrier(const Barrier& barrier, OperatorStates* state) {
   // The barrier goes on before the state is taken: those downstream can begin to align while this
   // task serialises.
   PENSTOCK_RETURN_NOT_OK(broadcast(barrier));
-  return snapshot(state);
+  return snapshot({barrier.id, barrier.savepoint}, state);
 }
 
-Status OperatorChain::snapshot(OperatorStates* state) {
+Status OperatorChain::snapshot(const SnapshotRequest& request, OperatorStates* state) {
   for (size_t i = 0; i < nodes_.size(); ++i) {
     const ChainNodeSpec& spec = nodes_[i]->spec();
     OperatorState operator_state;
+    operator_state.request = request;
     const bool is_source = i == 0 && source_ != nullptr;
     PENSTOCK_RETURN_NOT_OK(in_operator(
         i, is_source ? source_->snapshot(&operator_state) : spec.op->snapshot(&operator_state)));

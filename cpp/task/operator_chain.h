@@ -50,6 +50,8 @@ class OperatorChain {
                 const std::atomic<bool>* cancelled);
   ~OperatorChain();
 
+  // Before open(): where keyed state is kept. Without: on the heap.
+  void set_state_backend(StateBackendConfigPtr config) { state_backend_ = std::move(config); }
   // `restored` has the state of each operator by uid, or is empty.
   Status open(const OperatorStates& restored);
   Result<Poll> poll_source();
@@ -60,7 +62,7 @@ class OperatorChain {
   Status on_processing_time(int64_t now_millis);
   // Flushes, sends the barrier on, then takes every operator's state.
   Status barrier(const Barrier& barrier, OperatorStates* state);
-  Status snapshot(OperatorStates* state);
+  Status snapshot(const SnapshotRequest& request, OperatorStates* state);
   Status checkpoint_completed(CheckpointId id);
   // Every operator's end_input in order, then EndOfInput to all edges.
   Status end_input();
@@ -85,6 +87,7 @@ class OperatorChain {
   std::vector<std::unique_ptr<RecordWriter>> writers_;
   const Clock* clock_;
   const std::atomic<bool>* cancelled_;
+  StateBackendConfigPtr state_backend_;
   bool failed_ = false;  // a failure has been given its operator's name already
 };
 

@@ -72,7 +72,7 @@ void Task::run() {
     status = chain_->open(restored_);
     restored_.clear();
     if (status.is_ok()) status = loop();
-    if (status.is_ok()) status = chain_->snapshot(&final_state);
+    if (status.is_ok()) status = chain_->snapshot({{}, /*canonical=*/true}, &final_state);
   } catch (const std::exception& error) {
     status = Status::internal("task '" + chain_->info().vertex_name + "', subtask " +
                               std::to_string(chain_->info().subtask + 1) + ": " + error.what());

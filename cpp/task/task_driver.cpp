@@ -58,6 +58,7 @@ Status TaskDriver::open(std::optional<std::string_view> state) {
   }
   chain_ = std::make_unique<OperatorChain>(info_, source_, std::move(nodes_), std::move(edges_),
                                            &transport_, clock_, &cancelled_);
+  chain_->set_state_backend(state_backend_);
   return chain_->open(restored);
 }
 
@@ -100,6 +101,8 @@ Status TaskDriver::handle(GateEvent event) {
           return chain_->process_status(what);
         } else if constexpr (std::is_same_v<Event, CheckpointReady>) {
           OperatorStates state;
+          // What leaves here has to stand for itself, without a backend's files beside it.
+          what.barrier.savepoint = true;
           PENSTOCK_RETURN_NOT_OK(chain_->barrier(what.barrier, &state));
           PENSTOCK_ASSIGN_OR_RETURN(std::string bytes, serialise(std::move(state)));
           barriers_.emplace_back(what.barrier.id, std::move(bytes));
@@ -127,15 +130,17 @@ Status TaskDriver::set_time(int64_t now_millis) {
 Result<std::string> TaskDriver::serialise(OperatorStates state) const {
   // The vertex is the caller's business; one task alone has none.
   TaskState task{{info_.vertex_name, info_.subtask}, info_.parallelism, info_.max_parallelism, {}};
-  for (auto& [uid, operator_state] : state)
+  for (auto& [uid, operator_state] : state) {
+    PENSTOCK_RETURN_NOT_OK(operator_state.materialise());
     task.operators.push_back({uid, std::move(operator_state)});
+  }
   return serialise_task_state(task);
 }
 
 Result<std::string> TaskDriver::snapshot() {
   PENSTOCK_RETURN_NOT_OK(check_open());
   OperatorStates state;
-  PENSTOCK_RETURN_NOT_OK(chain_->snapshot(&state));
+  PENSTOCK_RETURN_NOT_OK(chain_->snapshot({{}, /*canonical=*/true}, &state));
   return serialise(std::move(state));
 }
 

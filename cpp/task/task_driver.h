@@ -43,6 +43,8 @@ class TaskDriver {
                   const Partitioning& partitioning, int32_t num_targets,
                   int32_t target_max_parallelism = kDefaultMaxParallelism);
 
+  // Before open(). Where keyed state is kept; without: on the heap.
+  void set_state_backend(StateBackendConfigPtr config) { state_backend_ = std::move(config); }
   // `state`: what snapshot() of one subtask gave, or nothing.
   Status open(std::optional<std::string_view> state);
   // Lets the source emit once; false: it has ended, and the end has been sent on.
@@ -89,6 +91,7 @@ class TaskDriver {
   std::vector<ChainEdgeSpec> edges_;
   std::unique_ptr<OperatorChain> chain_;  // from open() on
   std::vector<std::pair<CheckpointId, std::string>> barriers_;
+  StateBackendConfigPtr state_backend_;
   bool ended_ = false;
   bool closed_ = false;
 };

@@ -39,6 +39,9 @@ class LocalJob:
     ) -> None:
         """``kind``: forward, rebalance, broadcast, global or hash (without ``key_columns``: by attached keys)."""
 
+    def set_state_backend(self, kind: str, options: dict[str, str]) -> None:
+        """``hashmap`` (what it is without a call) or ``rocksdb``, options under Flink's keys."""
+
     def set_checkpointing(
         self,
         directory: str,
@@ -121,6 +124,9 @@ class TaskDriver:
         max_parallelism: int = 128,
     ) -> None:
         """``max_parallelism`` is the target's: it says which key group, and so which target, a key belongs to."""
+
+    def set_state_backend(self, kind: str, options: dict[str, str]) -> None:
+        """Before ``open``: ``hashmap`` (what it is without a call) or ``rocksdb``, options under Flink's keys."""
 
     def open(self, state: bytes | None = None) -> None:
         """``state``: what ``snapshot`` of one subtask gave."""
