@@ -1,0 +1,31 @@
+// What every backend says about states that are asked for twice, or that were written as something
+// else.
+//
+// Thread safety: functions without state.
+#pragma once
+
+#include <string>
+
+#include "common/status.h"
+#include "state/state_descriptor.h"
+
+namespace penstock {
+
+enum class TableKind : uint8_t { kValue, kList, kMap };
+
+// kTypeError when a table of that kind cannot hold the described state.
+Status check_table_kind(const StateDescriptor& descriptor, TableKind table);
+
+// Does a value of this type carry a timestamp, that is, does the type read "TTL<...>"?
+bool has_ttl(const StateMeta& meta);
+// The value type without that.
+std::string type_without_ttl(const StateMeta& meta);
+
+// kTypeError naming both when `asked` is not what is known as `known` in this run.
+Status check_same(const StateMeta& known, const TtlConfig& known_ttl, const StateMeta& asked,
+                  const TtlConfig& asked_ttl);
+// kTypeError naming both when `asked` cannot go on with what was `written`. A time to live may have
+// been switched on or off in between.
+Status check_restored(const StateMeta& written, const StateMeta& asked);
+
+}  // namespace penstock
