@@ -49,6 +49,10 @@ GilScope::GilScope() : state_(take_gil()) {}
 
 void PyRef::reset() {
   if (object_ == nullptr) return;
+  if (PyGILState_Check() != 0) [[likely]] {  // much cheaper than taking it again
+    Py_DECREF(std::exchange(object_, nullptr));
+    return;
+  }
   ObjectPtr object = std::exchange(object_, nullptr);
   release_objects(&object, 1);
 }

@@ -16,12 +16,15 @@
 #include "bindings/errors.h"
 #include "bindings/function_operators.h"
 #include "bindings/key_selector.h"
+#include "bindings/keyed_reduce_operator.h"
+#include "bindings/process_operator.h"
 #include "bindings/python_sinks.h"
 #include "bindings/python_timestamps.h"
 #include "bindings/python_window_functions.h"
 #include "bindings/register.h"
 #include "bindings/rows.h"
 #include "bindings/rows_host.h"
+#include "bindings/state/process_context.h"
 #include "operators/window/general_window_operator.h"
 #include "operators/window/local_window_operator.h"
 #include "operators/window/sliced_window_operator.h"
@@ -193,6 +196,28 @@ void register_row_operators(py::module_& m) {
   m.def("key_selector", &make_key_selector, py::arg("columns"), py::arg("function"), no_lifecycles);
 }
 
+OperatorPtr make_process(const py::object& function, const py::sequence& lifecycles,
+                         std::vector<std::string> side_tags, bool keyed) {
+  return std::make_shared<ProcessOperator>(function, Lifecycles(lifecycles), std::move(side_tags),
+                                           keyed);
+}
+
+void register_keyed_operators(py::module_& m) {
+  m.def("set_time_domains", &set_time_domains, py::arg("event_time"), py::arg("processing_time"));
+  for (const bool keyed : {false, true}) {
+    m.def(
+        keyed ? "keyed_process" : "process",
+        [keyed](const py::object& function, const py::sequence& lifecycles,
+                std::vector<std::string> side_tags) {
+          return make_process(function, lifecycles, std::move(side_tags), keyed);
+        },
+        py::arg("function"), py::arg("lifecycles") = py::tuple(),
+        py::arg("side_tags") = std::vector<std::string>());
+  }
+  m.def("keyed_reduce", &make_function<KeyedReduceOperator>, py::arg("function"),
+        py::arg("lifecycles") = py::tuple());
+}
+
 void register_windows(py::module_& m) {
   m.def("sliced_window", &make_sliced_window, py::arg("keys"), py::arg("size_ms"),
         py::arg("offset_ms"), py::arg("aggregates"), py::arg("schema"), py::arg("partial"),
@@ -237,6 +262,7 @@ void register_operators(py::module_& module) {
                                     "An operator of one subtask, not yet part of a task.");
   m.def("set_runtime_context_factory", &set_runtime_context_factory, py::arg("factory"));
   register_row_operators(m);
+  register_keyed_operators(m);
   register_windows(m);
   register_sinks(m);
 }

@@ -12,6 +12,11 @@
 
 #include "bindings/errors.h"
 #include "bindings/register.h"
+#include "bindings/state/keyed_state_store.h"
+#include "bindings/state/operator_state_store.h"
+#include "bindings/state/process_context.h"
+#include "bindings/state/state_handles.h"
+#include "bindings/value_codec.h"
 #include "state/rocksdb/database.h"
 
 namespace py = pybind11;
@@ -66,6 +71,37 @@ void flush(RocksDatabase& self) {
 // Keeps the GIL: close() needs exclusive access, which other Python threads could break.
 void close(RocksDatabase& self) { raise_not_ok(self.close()); }
 
+std::unique_ptr<const ValueCodec> make_codec(const std::string& type) {
+  return unwrap(ValueCodec::make(type));
+}
+
+py::bytes encode_value(const ValueCodec& self, const py::object& value) {
+  std::string bytes;
+  throw_status(self.encode(value.ptr(), &bytes));
+  return py::bytes(bytes);
+}
+
+py::object adopt(PyObject* object) {
+  if (object == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(object);
+}
+
+void register_codecs(py::module_& state) {
+  py::class_<ValueCodec>(state, "ValueCodec", "Python values <-> the bytes that state keeps.")
+      .def(py::init([](const std::string& type) {
+             return const_cast<ValueCodec*>(make_codec(type).release());  // NOLINT: it is immutable
+           }),
+           py::arg("type_spec"))
+      .def("encode", &encode_value, py::arg("value"))
+      .def(
+          "decode",
+          [](const ValueCodec& self, const py::bytes& bytes) {
+            return adopt(self.decode_all(view(bytes)));
+          },
+          py::arg("data"))
+      .def_property_readonly("type_spec", &ValueCodec::type_text);
+}
+
 }  // namespace
 
 void register_state(py::module_& module) {
@@ -77,6 +113,11 @@ void register_state(py::module_& module) {
       .def("flush", &flush)
       .def("close", &close)
       .def_property_readonly("column_families", &RocksDatabase::column_families);
+  register_state_handles(state);
+  register_keyed_state_store(state);
+  register_process_context(state);
+  register_operator_state_store(state);
+  register_codecs(state);
 }
 
 }  // namespace penstock::bindings

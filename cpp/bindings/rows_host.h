@@ -39,7 +39,10 @@ class RowsHost final : public PythonOperator {
     return guest_->on_processing_time(now_millis, output);
   }
   Status prepare_barrier(Output& output) override { return guest_->prepare_barrier(output); }
-  Status snapshot(OperatorState* state) override { return guest_->snapshot(state); }
+  Status snapshot(OperatorState* state) override {
+    PENSTOCK_RETURN_NOT_OK(PythonOperator::snapshot(state));
+    return guest_->snapshot(state);
+  }
   Status restore(const OperatorState& state) override { return guest_->restore(state); }
   Status checkpoint_completed(CheckpointId id) override { return guest_->checkpoint_completed(id); }
   Status end_input(Output& output) override { return guest_->end_input(output); }

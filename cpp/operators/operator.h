@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "common/clock.h"
@@ -47,6 +48,10 @@ struct OperatorContext {
   // The subtask reads a source that waits for its data, so time-driven emission is wanted. False:
   // the source runs as fast as it can, and what it emits depends on its rows alone.
   bool live = false;
+  // Lets the task read the letters in its mailbox that can be read at any time. To be called between
+  // two batches of output by whoever has very much to do for one element (a million timers under one
+  // watermark), where the operator's state is consistent. May be null.
+  std::function<Status()> yield;
   // Where keyed state is kept; null: on the heap.
   StateBackendConfigPtr state_backend;
   // Valid during open() only, null when there is none: for operators that need their state before

@@ -140,6 +140,7 @@ Status OperatorChain::open(const OperatorStates& restored) {
     context.clock = clock_;
     context.metrics = &nodes_[i]->metrics;
     context.cancelled = cancelled_;
+    context.yield = yield_;
     context.state_backend = state_backend_;
     context.live = source_ == nullptr || source_->is_live();
     const auto found = std::find_if(restored.begin(), restored.end(),

@@ -7,6 +7,7 @@
 // Owns its operators and writers. Not thread safe, but the metrics are readable from anywhere.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -52,6 +53,8 @@ class OperatorChain {
 
   // Before open(): where keyed state is kept. Without: on the heap.
   void set_state_backend(StateBackendConfigPtr config) { state_backend_ = std::move(config); }
+  // Before open(): OperatorContext::yield of all operators.
+  void set_yield(std::function<Status()> yield) { yield_ = std::move(yield); }
   // `restored` has the state of each operator by uid, or is empty.
   Status open(const OperatorStates& restored);
   Result<Poll> poll_source();
@@ -87,6 +90,7 @@ class OperatorChain {
   std::vector<std::unique_ptr<RecordWriter>> writers_;
   const Clock* clock_;
   const std::atomic<bool>* cancelled_;
+  std::function<Status()> yield_;
   StateBackendConfigPtr state_backend_;
   bool failed_ = false;  // a failure has been given its operator's name already
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
 #include <string>
 
 namespace penstock {
@@ -24,18 +25,19 @@ void Task::post(Letter letter) {
 }
 
 void Task::trigger_checkpoint(Barrier barrier) {
-  post([this, barrier] { return take_checkpoint(barrier); });
+  post({[this, barrier] { return take_checkpoint(barrier); }, /*any_time=*/false});
 }
 
 void Task::notify_checkpoint_completed(CheckpointId id) {
-  post([this, id] { return chain_->checkpoint_completed(id); });
+  post({[this, id] { return chain_->checkpoint_completed(id); }, /*any_time=*/true});
 }
 
 void Task::abort_checkpoint(CheckpointId id) {
-  post([this, id] {
-    if (gate_) gate_->abort_checkpoint(id);
-    return Status::ok();
-  });
+  post({[this, id] {
+          if (gate_) gate_->abort_checkpoint(id);
+          return Status::ok();
+        },
+        /*any_time=*/true});
 }
 
 Status Task::drain_mailbox() {
@@ -46,7 +48,22 @@ Status Task::drain_mailbox() {
     letters.swap(mail_);
     has_mail_.store(false, std::memory_order_release);
   }
-  for (Letter& letter : letters) PENSTOCK_RETURN_NOT_OK(letter());
+  for (Letter& letter : letters) PENSTOCK_RETURN_NOT_OK(letter.read());
+  return Status::ok();
+}
+
+Status Task::drain_any_time_letters() {
+  if (!has_mail_.load(std::memory_order_acquire)) return Status::ok();
+  std::vector<Letter> letters;
+  {
+    const std::lock_guard<std::mutex> lock(mail_mutex_);
+    const auto first = std::stable_partition(mail_.begin(), mail_.end(),
+                                             [](const Letter& letter) { return !letter.any_time; });
+    std::move(first, mail_.end(), std::back_inserter(letters));
+    mail_.erase(first, mail_.end());
+    has_mail_.store(!mail_.empty(), std::memory_order_release);
+  }
+  for (Letter& letter : letters) PENSTOCK_RETURN_NOT_OK(letter.read());
   return Status::ok();
 }
 
@@ -69,6 +86,7 @@ void Task::run() {
   // The core throws nothing, but memory can run out, and libraries below it may throw: the job
   // fails, the process lives.
   try {
+    chain_->set_yield([this] { return drain_any_time_letters(); });
     status = chain_->open(restored_);
     restored_.clear();
     if (status.is_ok()) status = loop();

@@ -54,9 +54,15 @@ class Task {
   [[nodiscard]] const OperatorChain& chain() const { return *chain_; }
 
  private:
-  using Letter = std::function<Status()>;
+  struct Letter {
+    std::function<Status()> read;
+    // It may be read while an operator is in the middle of an element (OperatorContext::yield); a
+    // trigger may not: what is on its way through the chain would be in no checkpoint.
+    bool any_time = false;
+  };
   void post(Letter letter);
   Status drain_mailbox();
+  Status drain_any_time_letters();
   // Letters to a task that has ended are dropped: nobody reads them, and others may run on for ever.
   void close_mailbox();
   Status loop();
