@@ -17,6 +17,8 @@ __all__ = [
     "Keys",
     "OperatorTransformation",
     "PartitionTransformation",
+    "ProcessTransformation",
+    "RollingTransformation",
     "SideOutputTransformation",
     "SourceTransformation",
     "Transformation",
@@ -46,6 +48,11 @@ class Transformation:
 
     @property
     def is_virtual(self) -> bool:
+        return False
+
+    @property
+    def is_stateful(self) -> bool:
+        """Whether a checkpoint holds something of it, beside the positions of sources."""
         return False
 
 
@@ -112,6 +119,31 @@ class SideOutputTransformation(_Virtual):
 
 
 @dataclass(eq=False)
+class ProcessTransformation(Transformation):
+    """A process function: with ``keys`` one that has state and timers. Its side outputs are those that were asked for."""
+
+    function: Any = None
+    keys: Keys | None = None
+
+    @property
+    def is_stateful(self) -> bool:
+        return self.keys is not None
+
+
+@dataclass(eq=False)
+class RollingTransformation(Transformation):
+    """A reduce function over all rows of a key so far; emits a result for each."""
+
+    function: Callable[[Any, Any], Any] | None = None
+    lifecycle: Any = None
+    keys: Keys = field(default_factory=Keys)
+
+    @property
+    def is_stateful(self) -> bool:
+        return True
+
+
+@dataclass(eq=False)
 class WindowTransformation(Transformation):
     """Tumbling event-time windows, per key or (``keys`` None) over all rows.
 
@@ -128,3 +160,7 @@ class WindowTransformation(Transformation):
     aggregator: tuple[str, Any] | None = None
     window_function: Any = None
     lifecycles: tuple[Any, ...] = ()
+
+    @property
+    def is_stateful(self) -> bool:
+        return True
