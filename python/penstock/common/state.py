@@ -1,4 +1,4 @@
-"""Keyed state as functions see it: one value, list, map or aggregate per key.
+"""State as functions see it: mostly one value, list, map or aggregate per key.
 
 The key is that of the element, or of the timer, that is being processed. What is read is a copy: changing it changes
 nothing until it is written back. The classes say what each kind of state can do; the engine's own types are registered
@@ -14,9 +14,11 @@ from typing import Generic, TypeVar
 __all__ = [
     "AggregatingState",
     "AppendingState",
+    "BroadcastState",
     "ListState",
     "MapState",
     "MergingState",
+    "ReadOnlyBroadcastState",
     "ReducingState",
     "State",
     "ValueState",
@@ -92,27 +94,12 @@ class ListState(MergingState[T, list[T]]):
         return iter(self.get())
 
 
-class MapState(State, Generic[K, V]):
-    """A map per key, with the methods of Flink's and the operators of Python's.
-
-    ``state[key]`` and ``del state[key]`` raise KeyError where ``get`` returns None and ``remove`` does nothing.
-    """
+class _ReadableMap(State, Generic[K, V]):
+    """Reading a map, by Flink's methods and by Python's operators."""
 
     @abstractmethod
     def get(self, key: K) -> V | None:
         """The value of ``key``; None when there is none."""
-
-    @abstractmethod
-    def put(self, key: K, value: V) -> None:
-        """Sets the value of ``key``."""
-
-    @abstractmethod
-    def put_all(self, dict_value: dict[K, V]) -> None:
-        """Sets several values."""
-
-    @abstractmethod
-    def remove(self, key: K) -> None:
-        """Removes ``key`` if it is there."""
 
     @abstractmethod
     def contains(self, key: K) -> bool: ...
@@ -134,14 +121,6 @@ class MapState(State, Generic[K, V]):
             raise KeyError(key)
         return self.get(key)  # type: ignore[return-value]  # it is there
 
-    def __setitem__(self, key: K, value: V) -> None:
-        self.put(key, value)
-
-    def __delitem__(self, key: K) -> None:
-        if not self.contains(key):
-            raise KeyError(key)
-        self.remove(key)
-
     def __contains__(self, key: K) -> bool:
         return self.contains(key)
 
@@ -150,3 +129,42 @@ class MapState(State, Generic[K, V]):
 
     def __len__(self) -> int:
         return sum(1 for _ in self.keys())
+
+
+class _WritableMap(_ReadableMap[K, V]):
+    """Changing one."""
+
+    @abstractmethod
+    def put(self, key: K, value: V) -> None:
+        """Sets the value of ``key``."""
+
+    @abstractmethod
+    def put_all(self, dict_value: dict[K, V]) -> None:
+        """Sets several values."""
+
+    @abstractmethod
+    def remove(self, key: K) -> None:
+        """Removes ``key`` if it is there."""
+
+    def __setitem__(self, key: K, value: V) -> None:
+        self.put(key, value)
+
+    def __delitem__(self, key: K) -> None:
+        if not self.contains(key):
+            raise KeyError(key)
+        self.remove(key)
+
+
+class MapState(_WritableMap[K, V]):
+    """A map per key, with the methods of Flink's and the operators of Python's.
+
+    ``state[key]`` and ``del state[key]`` raise KeyError where ``get`` returns None and ``remove`` does nothing.
+    """
+
+
+class ReadOnlyBroadcastState(_ReadableMap[K, V]):
+    """A map that belongs to no key and is the same in all parallel instances; it cannot be changed here."""
+
+
+class BroadcastState(_WritableMap[K, V], ReadOnlyBroadcastState[K, V]):
+    """A map that belongs to no key and is the same in all parallel instances: each has to fill it alike."""

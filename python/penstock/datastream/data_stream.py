@@ -24,7 +24,7 @@ from penstock.datastream.functions import (
     as_callable,
 )
 from penstock.datastream.output_tag import OutputTag
-from penstock.datastream.process import process_transformation, request_side_output
+from penstock.datastream.process import check_process_function, request_side_output
 from penstock.datastream.sinks import SinkMethods
 from penstock.datastream.timestamps import timestamps_transformation
 from penstock.expressions import Expression, col, lit
@@ -151,7 +151,10 @@ class DataStream(SinkMethods):
 
         State and timers need a key: ``key_by(...).process(KeyedProcessFunction)``.
         """
-        return self._add(process_transformation(self._transformation, func, output_type))
+        check_process_function(func, ProcessFunction)
+        schema = schema_of(declared_type((), output_type, "process()"))
+        inputs = (self._transformation,)
+        return self._add(ProcessTransformation("Process", inputs, schema, function=func))
 
     def select(self, *expressions: Expression | str) -> DataStream:
         """The given columns, and no others.

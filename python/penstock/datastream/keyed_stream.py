@@ -5,21 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from penstock.common.arrow_types import schema_of
 from penstock.common.typeinfo import TypeInformation
-from penstock.datastream.column_operations import check_key_columns
+from penstock.datastream.column_operations import check_key_columns, declared_type
 from penstock.datastream.data_stream import DataStream
 from penstock.datastream.field_reduce import FieldReduce, FieldReduceBy, checked_field
 from penstock.datastream.functions import (
+    FilterFunction,
+    FlatMapFunction,
     KeyedProcessFunction,
     KeySelector,
+    MapFunction,
     ReduceFunction,
     as_callable,
 )
-from penstock.datastream.process import keyed_process_transformation
+from penstock.datastream.keyed_functions import KeyedFilter, KeyedFlatMap, KeyedMap
+from penstock.datastream.process import check_process_function
 from penstock.datastream.window import WindowAssigner
 from penstock.datastream.windowed_stream import WindowedStream
 from penstock.expressions import Expression
-from penstock.graph.transformation import KeyedTransformation, Keys, RollingTransformation
+from penstock.graph.transformation import (
+    KeyedTransformation,
+    Keys,
+    ProcessTransformation,
+    RollingTransformation,
+)
 
 __all__ = ["KeyedStream"]
 
@@ -73,15 +83,42 @@ class KeyedStream(DataStream):
         """
         return WindowedStream(self, window_assigner)
 
+    def map(
+        self,
+        func: Callable[[Any], Any] | MapFunction | Expression,
+        *more: Any,
+        output_type: TypeInformation | None = None,
+    ) -> DataStream:
+        """As on any stream; a MapFunction may have state per key."""
+        if not isinstance(func, MapFunction):
+            return super().map(func, *more, output_type=output_type)
+        declared = declared_type(more, output_type, "map()")
+        return self._process("Map", KeyedMap(func), schema_of(declared))
+
+    def flat_map(
+        self,
+        func: Callable[[Any], Iterable[Any] | None] | FlatMapFunction,
+        output_type: TypeInformation | None = None,
+    ) -> DataStream:
+        """As on any stream; a FlatMapFunction may have state per key."""
+        if not isinstance(func, FlatMapFunction):
+            return super().flat_map(func, output_type)
+        declared = declared_type((), output_type, "flat_map()")
+        return self._process("Flat Map", KeyedFlatMap(func), schema_of(declared))
+
+    def filter(self, func: Callable[[Any], Any] | FilterFunction | Expression) -> DataStream:
+        """As on any stream; a FilterFunction may have state per key."""
+        if not isinstance(func, FilterFunction):
+            return super().filter(func)
+        return self._process("Filter", KeyedFilter(func), self.get_schema())
+
     def process(  # type: ignore[override]  # as in Flink
         self, func: KeyedProcessFunction, output_type: TypeInformation | None = None
     ) -> DataStream:
         """Each element to any number of elements, by a function that has state and timers per key."""
-        return self._add(
-            keyed_process_transformation(
-                self._origin._transformation, self._keys, func, output_type
-            )
-        )
+        check_process_function(func, KeyedProcessFunction)
+        declared = declared_type((), output_type, "process()")
+        return self._process("Keyed Process", func, schema_of(declared))
 
     def reduce(self, func: Callable[[Any, Any], Any] | ReduceFunction) -> DataStream:
         """What a function of two elements makes of all elements of a key so far; emits a result for each.
@@ -123,6 +160,12 @@ class KeyedStream(DataStream):
         [('vase', 10, 'Ann'), ('vase', 30, 'Bob'), ('vase', 30, 'Bob')]
         """
         return self._rolling_field("max_by", position_to_max_by, first)
+
+    def _process(self, name: str, function: KeyedProcessFunction, schema: Any) -> DataStream:
+        source = self._origin._transformation
+        return self._add(
+            ProcessTransformation(name, (source,), schema, function=function, keys=self._keys)
+        )
 
     def _rolling_field(self, kind: str, field: int | str, first: bool = True) -> DataStream:
         position = checked_field(kind, field, self.get_schema())

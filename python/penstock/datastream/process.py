@@ -1,43 +1,34 @@
-"""Process functions as transformations, with the checks that are possible when a job is built."""
+"""Process functions: the checks that are possible when a job is built, and their side outputs."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from penstock.common.arrow_types import schema_of
-from penstock.common.typeinfo import TypeInformation
-from penstock.datastream.column_operations import declared_type
-from penstock.datastream.functions import Function, KeyedProcessFunction, ProcessFunction
+from penstock.datastream.functions import KeyedProcessFunction, ProcessFunction
 from penstock.datastream.output_tag import OutputTag
-from penstock.graph.transformation import Keys, ProcessTransformation, Transformation
+from penstock.graph.transformation import ProcessTransformation
 
-__all__ = ["keyed_process_transformation", "process_transformation", "request_side_output"]
+__all__ = ["check_process_function", "request_side_output"]
+
+_HOMES: dict[type, str] = {
+    KeyedProcessFunction: "a keyed stream: key_by(...).process(...)",
+    ProcessFunction: "a stream without keys",
+}
 
 
-def process_transformation(
-    source: Transformation, function: Any, output_type: TypeInformation | None
-) -> ProcessTransformation:
-    """A ProcessFunction over a stream without keys."""
-    _check(function, ProcessFunction, KeyedProcessFunction, "a keyed stream: key_by(...).process()")
-    if hasattr(function, "on_timer"):
+def check_process_function(function: Any, kind: type) -> None:
+    """Raises TypeError unless ``function`` is of ``kind``, one of the two kinds of process function."""
+    if not isinstance(function, kind):
+        advice = next(
+            (f", for {home}" for k, home in _HOMES.items() if isinstance(function, k)), ""
+        )
+        raise TypeError(f"process() takes a {kind.__name__} object here, not {function!r}{advice}")
+    if kind is ProcessFunction and hasattr(function, "on_timer"):
         raise TypeError(
             f"process(): {type(function).__name__} has on_timer(), but without a key there are no timers; "
-            "make it a KeyedProcessFunction, for key_by(...).process()"
+            f"make it a KeyedProcessFunction, for {_HOMES[KeyedProcessFunction]}"
         )
-    return ProcessTransformation("Process", (source,), _schema(output_type), function=function)
-
-
-def keyed_process_transformation(
-    source: Transformation,
-    keys: Keys,
-    function: Any,
-    output_type: TypeInformation | None,
-) -> ProcessTransformation:
-    """A KeyedProcessFunction over a keyed stream; ``source`` is the stream before it was keyed."""
-    _check(function, KeyedProcessFunction, ProcessFunction, "a stream without keys")
-    return ProcessTransformation(
-        "Keyed Process", (source,), _schema(output_type), function=function, keys=keys
-    )
 
 
 def request_side_output(transformation: ProcessTransformation, tag: OutputTag) -> None:
@@ -51,17 +42,3 @@ def request_side_output(transformation: ProcessTransformation, tag: OutputTag) -
             f"{transformation.name!r} has a side output {tag.tag_id!r} of another type; "
             "the ids of its side outputs must be unique"
         )
-
-
-def _schema(output_type: TypeInformation | None) -> Any:
-    return schema_of(declared_type((), output_type, "process()"))
-
-
-def _check(function: Any, kind: type[Function], other: type[Function], home: str) -> None:
-    if isinstance(function, kind):
-        return
-    if isinstance(function, other):
-        raise TypeError(
-            f"process() takes a {kind.__name__} here; {type(function).__name__} is a {other.__name__}, for {home}"
-        )
-    raise TypeError(f"process() takes a {kind.__name__} object, not {function!r}")

@@ -1,4 +1,4 @@
-"""Keyed state: what it is (descriptors), what it can do, and how long it lives.
+"""State: what it is (descriptors), what it can do, and how long it lives.
 
 A function asks for its state in ``open`` and uses it while it processes an element or a timer: it then sees what the key of
 that element has.
@@ -20,12 +20,20 @@ that element has.
 
 from __future__ import annotations
 
+from penstock.common.checkpointed_function import (
+    CheckpointedFunction,
+    FunctionInitializationContext,
+    FunctionSnapshotContext,
+    OperatorStateStore,
+)
 from penstock.common.state import (
     AggregatingState,
     AppendingState,
+    BroadcastState,
     ListState,
     MapState,
     MergingState,
+    ReadOnlyBroadcastState,
     ReducingState,
     State,
     ValueState,
@@ -44,11 +52,17 @@ __all__ = [
     "AggregatingState",
     "AggregatingStateDescriptor",
     "AppendingState",
+    "BroadcastState",
+    "CheckpointedFunction",
+    "FunctionInitializationContext",
+    "FunctionSnapshotContext",
     "ListState",
     "ListStateDescriptor",
     "MapState",
     "MapStateDescriptor",
     "MergingState",
+    "OperatorStateStore",
+    "ReadOnlyBroadcastState",
     "ReducingState",
     "ReducingStateDescriptor",
     "State",

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from penstock.common.checkpointed_function import CheckpointedFunction
 from penstock.graph.specs import AggregateCall, OperatorSpec, SourceSpec
 
 __all__ = [
@@ -76,6 +77,10 @@ class OperatorTransformation(Transformation):
     needs_columns: bool = False
     output: str = "rows"
 
+    @property
+    def is_stateful(self) -> bool:
+        return isinstance(getattr(self.spec, "lifecycle", None), CheckpointedFunction)
+
 
 @dataclass(frozen=True)
 class Keys:
@@ -127,7 +132,7 @@ class ProcessTransformation(Transformation):
 
     @property
     def is_stateful(self) -> bool:
-        return self.keys is not None
+        return self.keys is not None or isinstance(self.function, CheckpointedFunction)
 
 
 @dataclass(eq=False)

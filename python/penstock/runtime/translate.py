@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
-from penstock._core import columnar, operators, source
+from penstock._core import columnar, operators, source, state
 from penstock.common.configuration import Configuration
 from penstock.common.row import Row
 from penstock.common.runtime_context import RuntimeContext
+from penstock.common.state import AggregatingState, ListState, MapState, ReducingState, ValueState
 from penstock.common.time_domain import TimeDomain
+from penstock.common.timer_service import TimerService
 from penstock.graph import specs
 from penstock.graph.job_graph import ChainedOperator
 from penstock.runtime.expression_functions import FilterByExpression, SelectExpressions
@@ -25,6 +27,17 @@ _TRANSLATORS: dict[type[specs.OperatorSpec], Callable[[Translation, Any, Subtask
 operators.set_runtime_context_factory(RuntimeContext)
 operators.set_time_domains(TimeDomain.EVENT_TIME, TimeDomain.PROCESSING_TIME)
 columnar.install_row_access(Row)
+# The core's own classes count as what they are to the user.
+TimerService.register(state.TimerServiceHandle)
+for _public, _native in [
+    (ValueState, state.ValueStateHandle),
+    (ListState, state.ListStateHandle),
+    (MapState, state.MapStateHandle),
+    (ReducingState, state.ReducingStateHandle),
+    (AggregatingState, state.AggregatingStateHandle),
+    (ListState, state.OperatorListState),
+]:
+    _public.register(_native)
 
 
 @dataclass(frozen=True)
