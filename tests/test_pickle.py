@@ -34,7 +34,8 @@ from penstock.datastream import (
     TimeWindow,
     TumblingEventTimeWindows,
 )
-from penstock.datastream.window_functions import FieldReduce, WindowFunctionAdapter
+from penstock.datastream.field_reduce import FieldReduce
+from penstock.datastream.window_functions import WindowFunctionAdapter
 from penstock.errors import CheckpointError, PenstockError, UserCodeError
 
 TABLE = pa.table({"k": ["a", "b"], "v": [1, 2], "ts": [0, 1]})

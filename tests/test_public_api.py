@@ -21,6 +21,7 @@ PUBLIC = [
     "penstock.connectors",
     "penstock.connectors.datagen",
     "penstock.datastream",
+    "penstock.datastream.state",
     "penstock.errors",
     "penstock.expressions",
     "penstock.functions",
@@ -71,6 +72,31 @@ PYFLINK = {
         get_aggregating_state get_attempt_number get_index_of_this_subtask get_job_parameter get_list_state
         get_map_state get_max_number_of_parallel_subtasks get_metrics_group get_number_of_parallel_subtasks
         get_reducing_state get_state get_task_name get_task_name_with_subtasks""",
+    "penstock.datastream:ProcessFunction": "Context close open process_element",
+    "penstock.datastream:KeyedProcessFunction": """
+        Context OnTimerContext close on_timer open process_element""",
+    "penstock.datastream:TimerService": """
+        current_processing_time current_watermark delete_event_time_timer delete_processing_time_timer
+        register_event_time_timer register_processing_time_timer""",
+    "penstock.datastream:EmbeddedRocksDBStateBackend": """
+        get_db_storage_paths get_number_of_transfer_threads get_options get_predefined_options
+        is_incremental_checkpoints_enabled set_db_storage_paths set_number_of_transfer_threads set_options
+        set_predefined_options""",
+    "penstock.datastream.state": """
+        AggregatingState AggregatingStateDescriptor BroadcastState ListState ListStateDescriptor MapState
+        MapStateDescriptor OperatorStateStore ReadOnlyBroadcastState ReducingState ReducingStateDescriptor
+        StateTtlConfig ValueState ValueStateDescriptor""",
+    "penstock.datastream.state:MapState": """
+        clear contains get is_empty items keys put put_all remove values""",
+    "penstock.datastream.state:ListState": "add add_all clear get update",
+    "penstock.datastream.state:StateTtlConfig": """
+        Builder CleanupStrategies StateVisibility TtlTimeCharacteristic UpdateType get_cleanup_strategies
+        get_state_visibility get_ttl get_ttl_time_characteristic get_update_type is_enabled new_builder""",
+    "penstock.datastream.state:StateTtlConfig.Builder": """
+        build cleanup_full_snapshot cleanup_in_rocksdb_compact_filter cleanup_incrementally
+        disable_cleanup_in_background never_return_expired return_expired_if_not_cleaned_up
+        set_state_visibility set_ttl set_ttl_time_characteristic set_update_type
+        update_ttl_on_create_and_write update_ttl_on_read_and_write use_processing_time""",
     "penstock.datastream:TumblingEventTimeWindows": "is_event_time of",
     "penstock.datastream:TimeWindow": "cover get_window_start_with_offset intersects max_timestamp",
     "penstock.datastream:CloseableIterator": "close next",
@@ -122,11 +148,10 @@ LEFT_OUT = {
         set_default_local_parallelism set_default_savepoint_directory set_python_executable
         set_python_requirements""",
     "penstock.datastream:DataStream": """
-        cache connect count_window_all partition_custom process project rescale set_buffer_timeout
-        set_uid_hash shuffle slot_sharing_group""",
+        cache connect count_window_all partition_custom project rescale set_buffer_timeout set_uid_hash
+        shuffle slot_sharing_group""",
     "penstock.datastream:DataStreamSink": "set_uid_hash slot_sharing_group",
-    "penstock.datastream:KeyedStream": """
-        connect count_window max max_by min min_by partition_custom process reduce sum""",
+    "penstock.datastream:KeyedStream": "connect count_window partition_custom",
     "penstock.datastream:WindowedStream": "evictor trigger",
     "penstock.datastream:AllWindowedStream": "evictor trigger",
     "penstock.datastream:CheckpointConfig": """
@@ -138,8 +163,7 @@ LEFT_OUT = {
         set_checkpoint_storage set_checkpoint_timeout set_externalized_checkpoint_retention
         set_force_unaligned_checkpoints set_max_concurrent_checkpoints set_min_pause_between_checkpoints
         set_tolerable_checkpoint_failure_number""",
-    "penstock.datastream:RuntimeContext": """
-        get_aggregating_state get_list_state get_map_state get_metrics_group get_reducing_state get_state""",
+    "penstock.datastream:RuntimeContext": "get_metrics_group",
     "penstock.common:Row": "get_row_kind set_row_kind",
     "penstock.common:Configuration": "parse_jars_value",
     "penstock.common:Duration": "of_nanos",
@@ -148,19 +172,19 @@ LEFT_OUT = {
     "penstock.common": "Encoder ExecutionConfig ExecutionMode Instant JobID RowKind SimpleStringSchema",
     "penstock.datastream": """
         BroadcastProcessFunction BroadcastStream CoFlatMapFunction CoMapFunction CoProcessFunction
-        ConnectedStreams CountWindow EmbeddedRocksDBStateBackend EventTimeSessionWindows
-        ExternalizedCheckpointRetention GlobalWindow GlobalWindows HashMapStateBackend
-        KeyedBroadcastProcessFunction KeyedCoProcessFunction KeyedProcessFunction Partitioner
-        ProcessFunction ProcessingTimeSessionWindows SlidingEventTimeWindows
-        SlidingProcessingTimeWindows SlotSharingGroup SourceFunction StateBackend TimeDomain TimerService
-        Trigger TriggerResult TumblingProcessingTimeWindows Window""",
+        ConnectedStreams CountWindow EventTimeSessionWindows ExternalizedCheckpointRetention GlobalWindow
+        GlobalWindows KeyedBroadcastProcessFunction KeyedCoProcessFunction Partitioner
+        ProcessingTimeSessionWindows SlidingEventTimeWindows SlidingProcessingTimeWindows SlotSharingGroup
+        SourceFunction Trigger TriggerResult TumblingProcessingTimeWindows Window""",
 }
 
 
 def find(place: str) -> Any:
     module, _, name = place.partition(":")
-    found = import_module(module)
-    return getattr(found, name) if name else found
+    found: Any = import_module(module)
+    for part in name.split(".") if name else ():
+        found = getattr(found, part)
+    return found
 
 
 @pytest.mark.parametrize("place", PYFLINK)

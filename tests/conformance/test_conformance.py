@@ -1,4 +1,4 @@
-"""The engine gives Apache Flink's answers, wherever batch boundaries fall."""
+"""The engine gives Apache Flink's answers, wherever batch boundaries fall, on both state backends, across snapshots."""
 
 import pytest
 
@@ -8,6 +8,7 @@ from conformance.compare import assert_same, assert_same_rows
 from conformance.corpus import VOCABULARY, Scenario, load
 from conformance.job import run_as_job
 from conformance.not_yet import Item, NotYet, blockers, listed
+from conformance.recovery import run_across_a_snapshot
 
 pytestmark = pytest.mark.native
 
@@ -15,9 +16,11 @@ ITEMS = listed()
 SCENARIOS = load()
 RUNNING = [scenario for scenario in SCENARIOS if not blockers(scenario, ITEMS)]
 WINDOWS = [scenario for scenario in RUNNING if scenario["kind"] == "window"]
+KEYED = [scenario for scenario in RUNNING if scenario not in WINDOWS]
 SLICED = [scenario for scenario in WINDOWS if applies(scenario)]
 
 batches = pytest.mark.parametrize("rows", [1, 7, 8192])
+backends = pytest.mark.parametrize("backend", ["hashmap", "rocksdb"])
 
 
 def scenarios(found: list[Scenario]) -> pytest.MarkDecorator:
@@ -25,9 +28,28 @@ def scenarios(found: list[Scenario]) -> pytest.MarkDecorator:
 
 
 @batches
+@backends
 @scenarios(RUNNING)
-def test_answer_is_flinks(scenario: Scenario, rows: int) -> None:
-    assert_same(build(scenario).run(rows), scenario)
+def test_answer_is_flinks(scenario: Scenario, backend: str, rows: int) -> None:
+    assert_same(build(scenario).run(rows, backend), scenario)
+
+
+@batches
+@backends
+@scenarios(RUNNING)
+def test_answer_is_the_same_across_a_snapshot(scenario: Scenario, backend: str, rows: int) -> None:
+    answer = run_across_a_snapshot(build(scenario), rows, backend, backend)
+    assert_same(answer, scenario)
+
+
+@pytest.mark.parametrize(
+    ("backend", "next_backend"), [("hashmap", "rocksdb"), ("rocksdb", "hashmap")]
+)
+@scenarios(KEYED)
+def test_answer_is_the_same_when_the_other_backend_goes_on(
+    scenario: Scenario, backend: str, next_backend: str
+) -> None:
+    assert_same(run_across_a_snapshot(build(scenario), 7, backend, next_backend), scenario)
 
 
 @batches

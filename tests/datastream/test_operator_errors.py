@@ -239,7 +239,7 @@ def test_arguments_of_sinks_have_types(objects: DataStream) -> None:
         (lambda s: s.window, r"DataStream.window is not there yet: .*key_by.*window_all"),
         (lambda s: s.shuffle, r"DataStream.shuffle is not there yet: use rebalance\(\)"),
         (lambda s: s.connect, r"DataStream.connect is not there yet$"),
-        (lambda s: s.key_by("user").reduce, r"KeyedStream.reduce is not there yet: .*window"),
+        (lambda s: s.key_by("user").count_window, r"KeyedStream.count_window is not .*window"),
         (lambda s: s.key_by("user").shuffle, r"KeyedStream.shuffle is not there yet: use reb"),
         (lambda s: s.get_execution_environment().add_jars, "there is no JVM; leave it out"),
         (lambda s: s.nothing, "'DataStream' object has no attribute 'nothing'"),

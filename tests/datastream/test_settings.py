@@ -232,7 +232,12 @@ def test_settings_that_do_not_parse_are_named_before_the_job_starts(
             "parallelism.defaults",
             "parallelism.defaults has no effect; did you mean parallelism.def",
         ),
-        ("state.backend.type", "the setting state.backend.type has no effect\n"),
+        ("state.backend.type", None),
+        (
+            "state.backend.rocksdb.thread.nun",
+            "has no effect; did you mean state.backend.rocksdb.thread.num?",
+        ),
+        ("state.backend", "the setting state.backend has no effect"),
         ("restart-strategy.type", "the setting restart-strategy.type has no effect\n"),
         ("parallelism.default", None),
         ("my.own-key", None),

@@ -13,7 +13,8 @@ from penstock.datastream import (
     TimeWindow,
     WindowFunction,
 )
-from penstock.datastream.window_functions import FieldReduce, WindowFunctionAdapter
+from penstock.datastream.field_reduce import FieldReduce
+from penstock.datastream.window_functions import WindowFunctionAdapter
 
 Point = namedtuple("Point", ["x", "y"])
 

@@ -2,7 +2,8 @@
 
 Functions are called with the GIL, once per batch or in one loop per batch. ``lifecycles`` are objects with
 ``open(runtime_context)`` and ``close()``; ``open`` gets what ``runtime_context(name, subtask, parallelism,
-max_parallelism)`` (``set_runtime_context_factory``) returns.
+max_parallelism)`` (``set_runtime_context_factory``) returns, in an operator with keyed state with the operator's
+``state.KeyedStateStore`` as fifth argument.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -11,7 +12,9 @@ from typing import Any
 class Operator:
     """An operator of one subtask, not yet part of a task."""
 
-def set_runtime_context_factory(factory: Callable[[str, int, int, int], Any]) -> None: ...
+def set_runtime_context_factory(factory: Callable[..., Any]) -> None: ...
+def set_time_domains(event_time: Any, processing_time: Any) -> None:
+    """What ``time_domain()`` of a timer's context returns."""
 
 # Python functions over rows; columns are turned into rows first. Timestamps stay with their rows.
 def map(function: Callable[[Any], Any], lifecycles: Sequence[Any] = ()) -> Operator: ...
@@ -40,6 +43,18 @@ def key_selector(
     columns: Sequence[str] | None,
     function: Callable[[Any], Any] | None,
     lifecycles: Sequence[Any] = (),
+) -> Operator: ...
+
+# Process functions: objects with ``process_element(value, ctx)`` and, when keyed, ``on_timer(timestamp, ctx)``, which return
+# None or an iterable; its items ``(OutputTag, value)`` go to the side output whose tag id stands in ``side_tags``.
+def process(
+    function: Any, lifecycles: Sequence[Any] = (), side_tags: Sequence[str] = ()
+) -> Operator: ...
+def keyed_process(
+    function: Any, lifecycles: Sequence[Any] = (), side_tags: Sequence[str] = ()
+) -> Operator: ...
+def keyed_reduce(
+    function: Callable[[Any, Any], Any], lifecycles: Sequence[Any] = ()
 ) -> Operator: ...
 
 # Windows. ``aggregates`` are (kind, column, alias).

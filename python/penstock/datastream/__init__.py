@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from penstock.common.time_domain import TimeDomain
+from penstock.common.timer_service import TimerService
 from penstock.datastream.checkpoint_config import CheckpointConfig, CheckpointingMode
 from penstock.datastream.closeable_iterator import CloseableIterator
 from penstock.datastream.data_stream import DataStream
@@ -10,9 +12,11 @@ from penstock.datastream.functions import (
     FilterFunction,
     FlatMapFunction,
     Function,
+    KeyedProcessFunction,
     KeySelector,
     MapFunction,
     ProcessAllWindowFunction,
+    ProcessFunction,
     ProcessWindowFunction,
     ReduceFunction,
     RuntimeContext,
@@ -23,6 +27,12 @@ from penstock.datastream.keyed_stream import KeyedStream
 from penstock.datastream.output_tag import OutputTag
 from penstock.datastream.runtime_execution_mode import RuntimeExecutionMode
 from penstock.datastream.sinks import DataStreamSink
+from penstock.datastream.state_backend import (
+    EmbeddedRocksDBStateBackend,
+    HashMapStateBackend,
+    PredefinedOptions,
+    StateBackend,
+)
 from penstock.datastream.stream_execution_environment import StreamExecutionEnvironment
 from penstock.datastream.window import TimeWindow, TumblingEventTimeWindows, WindowAssigner
 from penstock.datastream.windowed_stream import AllWindowedStream, WindowedStream
@@ -35,21 +45,29 @@ __all__ = [
     "CloseableIterator",
     "DataStream",
     "DataStreamSink",
+    "EmbeddedRocksDBStateBackend",
     "FilterFunction",
     "FlatMapFunction",
     "Function",
+    "HashMapStateBackend",
     "KeySelector",
+    "KeyedProcessFunction",
     "KeyedStream",
     "MapFunction",
     "OutputTag",
+    "PredefinedOptions",
     "ProcessAllWindowFunction",
+    "ProcessFunction",
     "ProcessWindowFunction",
     "ReduceFunction",
     "RuntimeContext",
     "RuntimeExecutionMode",
     "SinkFunction",
+    "StateBackend",
     "StreamExecutionEnvironment",
+    "TimeDomain",
     "TimeWindow",
+    "TimerService",
     "TumblingEventTimeWindows",
     "WindowAssigner",
     "WindowFunction",

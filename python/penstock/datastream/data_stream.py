@@ -20,9 +20,11 @@ from penstock.datastream.functions import (
     FlatMapFunction,
     KeySelector,
     MapFunction,
+    ProcessFunction,
     as_callable,
 )
 from penstock.datastream.output_tag import OutputTag
+from penstock.datastream.process import check_process_function, request_side_output
 from penstock.datastream.sinks import SinkMethods
 from penstock.datastream.timestamps import timestamps_transformation
 from penstock.expressions import Expression, col, lit
@@ -30,6 +32,7 @@ from penstock.graph.specs import FilterSpec, FlatMapSpec, MapSpec, OperatorSpec
 from penstock.graph.transformation import (
     OperatorTransformation,
     PartitionTransformation,
+    ProcessTransformation,
     SideOutputTransformation,
     Transformation,
     UnionTransformation,
@@ -62,7 +65,6 @@ class DataStream(SinkMethods):
         "connect": "",
         "count_window_all": "",
         "partition_custom": "use key_by(), rebalance(), broadcast() or global_()",
-        "process": "use map(), flat_map() or a window",
         "project": "use select() or map()",
         "rescale": "use rebalance()",
         "set_buffer_timeout": "set it on the environment",
@@ -141,6 +143,18 @@ class DataStream(SinkMethods):
             return self._add(filter_columns(self._transformation, func))
         function, lifecycle = as_callable(func, FilterFunction, "filter", "filter()")
         return self._apply("Filter", FilterSpec(function, lifecycle), self._transformation.schema)
+
+    def process(
+        self, func: ProcessFunction, output_type: TypeInformation | None = None
+    ) -> DataStream:
+        """Each element to any number of elements, by a function that knows the element's time and has side outputs.
+
+        State and timers need a key: ``key_by(...).process(KeyedProcessFunction)``.
+        """
+        check_process_function(func, ProcessFunction)
+        schema = schema_of(declared_type((), output_type, "process()"))
+        inputs = (self._transformation,)
+        return self._add(ProcessTransformation("Process", inputs, schema, function=func))
 
     def select(self, *expressions: Expression | str) -> DataStream:
         """The given columns, and no others.
@@ -239,9 +253,11 @@ class DataStream(SinkMethods):
         )
 
     def get_side_output(self, output_tag: OutputTag) -> DataStream:
-        """What the operator of this stream sent to a side output."""
+        """What the operator of this stream sent to a side output; what nobody asks for is dropped."""
         if not isinstance(output_tag, OutputTag):
             raise TypeError(f"get_side_output() takes an OutputTag, not {output_tag!r}")
+        if isinstance(self._transformation, ProcessTransformation):
+            request_side_output(self._transformation, output_tag)
         sides, tag = self._transformation.sides, output_tag.tag_id
         if tag not in sides:
             raise ValueError(

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from penstock.common.runtime_context import RuntimeContext
+from penstock.common.time_domain import TimeDomain
+from penstock.common.timer_service import TimerService
 
 if TYPE_CHECKING:
     from penstock.datastream.window import TimeWindow
@@ -17,8 +19,10 @@ __all__ = [
     "FlatMapFunction",
     "Function",
     "KeySelector",
+    "KeyedProcessFunction",
     "MapFunction",
     "ProcessAllWindowFunction",
+    "ProcessFunction",
     "ProcessWindowFunction",
     "ReduceFunction",
     "RuntimeContext",
@@ -115,6 +119,98 @@ class AggregateFunction(Function):
 
     @abstractmethod
     def merge(self, acc_a: Any, acc_b: Any) -> Any: ...
+
+
+class ProcessFunction(Function):
+    """One element to any number of elements, with its timestamp and the watermark; without keys there are no timers.
+
+    What it yields as ``(OutputTag, value)`` goes to that side output.
+
+    >>> from penstock import StreamExecutionEnvironment
+    >>> from penstock.datastream import OutputTag
+    >>> negative = OutputTag("negative")
+    >>> class Split(ProcessFunction):
+    ...     def process_element(self, value, ctx):
+    ...         yield (negative, value) if value < 0 else value
+    >>> env = StreamExecutionEnvironment.get_execution_environment()
+    >>> numbers = env.from_collection([3, -1, 2]).process(Split())
+    >>> list(numbers.get_side_output(negative).execute_and_collect())
+    [-1]
+    """
+
+    class Context(ABC):
+        """What is known of the element."""
+
+        @abstractmethod
+        def timer_service(self) -> TimerService:
+            """The time."""
+
+        @abstractmethod
+        def timestamp(self) -> int | None:
+            """The element's event time; None when it has none."""
+
+    @abstractmethod
+    def process_element(self, value: Any, ctx: ProcessFunction.Context) -> Iterable[Any] | None: ...
+
+
+class KeyedProcessFunction(Function):
+    """One element to any number of elements, with state and timers of the element's key.
+
+    What it yields as ``(OutputTag, value)`` goes to that side output. A context is valid during the call only.
+
+    >>> from penstock import StreamExecutionEnvironment, Types
+    >>> from penstock.datastream.state import ListStateDescriptor
+    >>> class SortedByTime(KeyedProcessFunction):
+    ...     def open(self, runtime_context):
+    ...         self.waiting = runtime_context.get_list_state(ListStateDescriptor("waiting"))
+    ...     def process_element(self, value, ctx):
+    ...         self.waiting.add((ctx.timestamp(), value))
+    ...         ctx.timer_service().register_event_time_timer(ctx.timestamp())
+    ...     def on_timer(self, timestamp, ctx):
+    ...         found = self.waiting.get()
+    ...         self.waiting.update([entry for entry in found if entry[0] > timestamp])
+    ...         yield from (value for time, value in found if time <= timestamp)
+    >>> from penstock.testing import OneInputStreamOperatorTestHarness
+    >>> def pipeline(words):
+    ...     return words.key_by(len).process(SortedByTime())
+    >>> with OneInputStreamOperatorTestHarness(pipeline) as harness:
+    ...     harness.process_elements(["b", "a", "c"], [2, 1, 9])
+    ...     harness.process_watermark(5)
+    ...     harness.extract_output_values()
+    ['a', 'b']
+    """
+
+    class Context(ABC):
+        """What is known of the element."""
+
+        @abstractmethod
+        def get_current_key(self) -> Any: ...
+
+        @abstractmethod
+        def timer_service(self) -> TimerService:
+            """The time, and the timers of the key."""
+
+        @abstractmethod
+        def timestamp(self) -> int | None:
+            """The element's event time, None when it has none; of a timer: the time it was set to."""
+
+    class OnTimerContext(Context):
+        """What is known of the timer that fires."""
+
+        @abstractmethod
+        def time_domain(self) -> TimeDomain:
+            """Which clock the timer went by."""
+
+    @abstractmethod
+    def process_element(
+        self, value: Any, ctx: KeyedProcessFunction.Context
+    ) -> Iterable[Any] | None: ...
+
+    def on_timer(
+        self, timestamp: int, ctx: KeyedProcessFunction.OnTimerContext
+    ) -> Iterable[Any] | None:
+        """A timer fires; ``timestamp`` is the time it was set to."""
+        return None
 
 
 class WindowFunction(Function, Generic[IN, OUT, KEY, W]):

@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from penstock.common.arrow_types import schema_of
 from penstock.common.typeinfo import TypeInformation
-from penstock.datastream.column_operations import check_key_columns
+from penstock.datastream.column_operations import check_key_columns, declared_type
 from penstock.datastream.data_stream import DataStream
-from penstock.datastream.functions import KeySelector, as_callable
+from penstock.datastream.field_reduce import FieldReduce, FieldReduceBy, checked_field
+from penstock.datastream.functions import (
+    FilterFunction,
+    FlatMapFunction,
+    KeyedProcessFunction,
+    KeySelector,
+    MapFunction,
+    ReduceFunction,
+    as_callable,
+)
+from penstock.datastream.keyed_functions import KeyedFilter, KeyedFlatMap, KeyedMap
+from penstock.datastream.process import check_process_function
 from penstock.datastream.window import WindowAssigner
 from penstock.datastream.windowed_stream import WindowedStream
 from penstock.expressions import Expression
-from penstock.graph.transformation import KeyedTransformation, Keys
+from penstock.graph.transformation import (
+    KeyedTransformation,
+    Keys,
+    ProcessTransformation,
+    RollingTransformation,
+)
 
 __all__ = ["KeyedStream"]
 
@@ -20,21 +37,12 @@ _EXPECTED = "key_by() takes a KeySelector, a callable, or names of columns"
 
 
 class KeyedStream(DataStream):
-    """Everything of DataStream, and what needs a key: windows.
+    """Everything of DataStream, and what needs a key: state, timers, rolling aggregates, windows.
 
     An operator behind it gets all elements of a key in the same subtask.
     """
 
-    _missing = {
-        **{
-            name: f"use key_by(...).window(...).{name}(...)"
-            for name in ("max", "min", "reduce", "sum")
-        },
-        "count_window": "use a time window",
-        "max_by": "use a window with reduce()",
-        "min_by": "use a window with reduce()",
-        "process": "use a window with reduce() or aggregate()",
-    }
+    _missing = {"count_window": "use a time window"}
 
     def __init__(self, origin: DataStream, keys: Keys) -> None:
         source = origin._transformation
@@ -74,6 +82,111 @@ class KeyedStream(DataStream):
         ['ad', 'window_start', 'window_end', 'clicks']
         """
         return WindowedStream(self, window_assigner)
+
+    def map(
+        self,
+        func: Callable[[Any], Any] | MapFunction | Expression,
+        *more: Any,
+        output_type: TypeInformation | None = None,
+    ) -> DataStream:
+        """As on any stream; a MapFunction may have state per key."""
+        if not isinstance(func, MapFunction):
+            return super().map(func, *more, output_type=output_type)
+        declared = declared_type(more, output_type, "map()")
+        return self._process("Map", KeyedMap(func), schema_of(declared))
+
+    def flat_map(
+        self,
+        func: Callable[[Any], Iterable[Any] | None] | FlatMapFunction,
+        output_type: TypeInformation | None = None,
+    ) -> DataStream:
+        """As on any stream; a FlatMapFunction may have state per key."""
+        if not isinstance(func, FlatMapFunction):
+            return super().flat_map(func, output_type)
+        declared = declared_type((), output_type, "flat_map()")
+        return self._process("Flat Map", KeyedFlatMap(func), schema_of(declared))
+
+    def filter(self, func: Callable[[Any], Any] | FilterFunction | Expression) -> DataStream:
+        """As on any stream; a FilterFunction may have state per key."""
+        if not isinstance(func, FilterFunction):
+            return super().filter(func)
+        return self._process("Filter", KeyedFilter(func), self.get_schema())
+
+    def process(  # type: ignore[override]  # as in Flink
+        self, func: KeyedProcessFunction, output_type: TypeInformation | None = None
+    ) -> DataStream:
+        """Each element to any number of elements, by a function that has state and timers per key."""
+        check_process_function(func, KeyedProcessFunction)
+        declared = declared_type((), output_type, "process()")
+        return self._process("Keyed Process", func, schema_of(declared))
+
+    def reduce(self, func: Callable[[Any, Any], Any] | ReduceFunction) -> DataStream:
+        """What a function of two elements makes of all elements of a key so far; emits a result for each.
+
+        >>> from penstock import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> pairs = env.from_collection([("a", 1), ("b", 5), ("a", 2)])
+        >>> sums = pairs.key_by(lambda pair: pair[0]).reduce(lambda x, y: (x[0], x[1] + y[1]))
+        >>> sorted(sums.execute_and_collect())
+        [('a', 1), ('a', 3), ('b', 5)]
+        """
+        function, lifecycle = as_callable(func, ReduceFunction, "reduce", "reduce()")
+        return self._rolling("Keyed Reduce", function, lifecycle)
+
+    def sum(self, position_to_sum: int | str = 0) -> DataStream:
+        """The sum of one field so far; all other fields are those of the key's first element."""
+        return self._rolling_field("sum", position_to_sum)
+
+    def min(self, position_to_min: int | str = 0) -> DataStream:
+        """The smallest value of one field so far; all other fields are those of the key's first element."""
+        return self._rolling_field("min", position_to_min)
+
+    def max(self, position_to_max: int | str = 0) -> DataStream:
+        """The greatest value of one field so far; all other fields are those of the key's first element."""
+        return self._rolling_field("max", position_to_max)
+
+    def min_by(self, position_to_min_by: int | str = 0, first: bool = True) -> DataStream:
+        """The element with the smallest value of one field so far; among equal ones the first, or the last."""
+        return self._rolling_field("min_by", position_to_min_by, first)
+
+    def max_by(self, position_to_max_by: int | str = 0, first: bool = True) -> DataStream:
+        """The element with the greatest value of one field so far; among equal ones the first, or the last.
+
+        >>> from penstock import StreamExecutionEnvironment
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> bids = env.from_collection([("vase", 10, "Ann"), ("vase", 30, "Bob"), ("vase", 20, "Cy")])
+        >>> best = bids.key_by(lambda bid: bid[0]).max_by(1)
+        >>> list(best.execute_and_collect())
+        [('vase', 10, 'Ann'), ('vase', 30, 'Bob'), ('vase', 30, 'Bob')]
+        """
+        return self._rolling_field("max_by", position_to_max_by, first)
+
+    def _process(self, name: str, function: KeyedProcessFunction, schema: Any) -> DataStream:
+        source = self._origin._transformation
+        return self._add(
+            ProcessTransformation(name, (source,), schema, function=function, keys=self._keys)
+        )
+
+    def _rolling_field(self, kind: str, field: int | str, first: bool = True) -> DataStream:
+        position = checked_field(kind, field, self.get_schema())
+        if kind.endswith("_by"):
+            return self._rolling(f"Keyed {kind}", FieldReduceBy(kind, position, first), None)
+        return self._rolling(f"Keyed {kind}", FieldReduce(kind, position), None)
+
+    def _rolling(
+        self, name: str, function: Callable[[Any, Any], Any], lifecycle: Any
+    ) -> DataStream:
+        source = self._origin._transformation
+        return self._add(
+            RollingTransformation(
+                name,
+                (source,),
+                source.schema,
+                function=function,
+                lifecycle=lifecycle,
+                keys=self._keys,
+            )
+        )
 
     def __repr__(self) -> str:
         if self._keys.columns is not None:

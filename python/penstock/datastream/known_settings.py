@@ -11,10 +11,40 @@ __all__ = ["KNOWN_SETTINGS", "warn_of_settings_without_effect"]
 
 _LOGGER = logging.getLogger("penstock")
 
+_ROCKSDB_SETTINGS = (
+    "block.blocksize",
+    "block.cache-size",
+    "block.metadata-blocksize",
+    "bloom-filter.bits-per-key",
+    "bloom-filter.block-based-mode",
+    "checkpoint.transfer.thread.num",
+    "compaction.level.max-size-level-base",
+    "compaction.level.target-file-size-base",
+    "compaction.level.use-dynamic-size",
+    "compaction.style",
+    "files.open",
+    "localdir",
+    "memory.fixed-per-slot",
+    "memory.fixed-per-tm",
+    "memory.high-prio-pool-ratio",
+    "memory.managed",
+    "memory.partitioned-index-filters",
+    "memory.write-buffer-ratio",
+    "predefined-options",
+    "thread.num",
+    "timer-service.factory",
+    "use-bloom-filter",
+    "write-batch-size",
+    "writebuffer.count",
+    "writebuffer.number-to-merge",
+    "writebuffer.size",
+)
+
 KNOWN_SETTINGS = frozenset(
     {
         "execution.buffer-timeout.interval",
         "execution.checkpointing.dir",
+        "execution.checkpointing.incremental",
         "execution.checkpointing.interval",
         "execution.checkpointing.min-pause",
         "execution.checkpointing.mode",
@@ -29,11 +59,18 @@ KNOWN_SETTINGS = frozenset(
         "penstock.channel-capacity",
         "penstock.job-id",
         "penstock.spark.master",
+        "penstock.state.write-back-tier",
         "penstock.sum-overflow",
         "pipeline.auto-watermark-interval",
         "pipeline.max-parallelism",
         "pipeline.name",
         "pipeline.operator-chaining.enabled",
+        "state.backend.type",
+        "state.latency-track.history-size",
+        "state.latency-track.keyed-state-enabled",
+        "state.latency-track.sample-interval",
+        "state.latency-track.state-name-as-variable",
+        *(f"state.backend.rocksdb.{key}" for key in _ROCKSDB_SETTINGS),
     }
 )
 # Keys outside of these are the user's own, or another engine's (``spark.``).

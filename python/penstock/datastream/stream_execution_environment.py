@@ -18,17 +18,15 @@ from penstock.datastream.data_stream import DataStream
 from penstock.datastream.known_settings import warn_of_settings_without_effect
 from penstock.datastream.runtime_execution_mode import RuntimeExecutionMode
 from penstock.datastream.sources import arrow_source, collection_source
+from penstock.datastream.state_backend import StateBackend, backend_of
 from penstock.datastream.stream_settings import check_parallelism
 from penstock.graph.execution_plan import execution_plan
 from penstock.graph.job_graph import JobGraph
 from penstock.graph.job_graph_generator import generate_job_graph
 from penstock.graph.planner import PlanSettings, plan_stream
 from penstock.graph.stream_graph import StreamGraph
-from penstock.graph.transformation import (
-    SourceTransformation,
-    Transformation,
-    WindowTransformation,
-)
+from penstock.graph.transformation import SourceTransformation, Transformation
+from penstock.runtime.state_backend_settings import StateBackendSettings
 
 if TYPE_CHECKING:
     from penstock.connectors.datagen import DataGen
@@ -59,7 +57,6 @@ class StreamExecutionEnvironment(SaysWhatIsMissing):
         "get_config": "use get_configuration()",
         "set_python_requirements": "install the packages where the job runs",
         "set_restart_strategy": "start the program again, and it goes on from its last checkpoint",
-        "set_state_backend": "state is kept in memory",
     }
 
     def __init__(self, configuration: Configuration | Mapping[str, Any] | None = None) -> None:
@@ -167,6 +164,25 @@ class StreamExecutionEnvironment(SaysWhatIsMissing):
 
     def get_checkpointing_mode(self) -> CheckpointingMode:
         return self.get_checkpoint_config().get_checkpointing_mode()
+
+    def set_state_backend(self, state_backend: StateBackend) -> StreamExecutionEnvironment:
+        """Where keyed state lives; the same as setting ``state.backend.type`` and what belongs to it.
+
+        >>> from penstock.datastream import EmbeddedRocksDBStateBackend
+        >>> env = StreamExecutionEnvironment.get_execution_environment()
+        >>> env.set_state_backend(EmbeddedRocksDBStateBackend()).get_configuration().get("state.backend.type")
+        'rocksdb'
+        """
+        if not isinstance(state_backend, StateBackend):
+            raise TypeError(
+                f"set_state_backend() takes a HashMapStateBackend or an EmbeddedRocksDBStateBackend, not {state_backend!r}"
+            )
+        self._configuration.add_all(state_backend._settings())
+        return self
+
+    def get_state_backend(self) -> StateBackend:
+        """The backend by the settings; changes to it count when it is set again."""
+        return backend_of(self._configuration)
 
     # --- sources ---
 
@@ -276,6 +292,7 @@ class StreamExecutionEnvironment(SaysWhatIsMissing):
             raise ValueError("penstock.batch-size must be at least 1")
         self.get_buffer_timeout()
         self.get_checkpointing_mode()
+        StateBackendSettings.of(self._configuration)
         return PlanSettings(
             parallelism=self.get_parallelism(),
             max_parallelism=self.get_max_parallelism(),
@@ -288,7 +305,7 @@ class StreamExecutionEnvironment(SaysWhatIsMissing):
         if not self.get_checkpoint_config().is_checkpointing_enabled():
             return
         for transformation in self._transformations:
-            if isinstance(transformation, WindowTransformation) and transformation.uid is None:
+            if transformation.is_stateful and transformation.uid is None:
                 _LOGGER.warning(
                     "%s is checkpointed but has no uid(): its state is lost when operators before it change",
                     transformation.name,

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
-from penstock.common.row import Row
 from penstock.datastream.functions import (
     Function,
     ProcessAllWindowFunction,
@@ -15,7 +14,7 @@ from penstock.datastream.functions import (
 )
 from penstock.datastream.window import TimeWindow
 
-__all__ = ["FieldReduce", "WindowFunctionAdapter"]
+__all__ = ["WindowFunctionAdapter"]
 
 
 class _Context(
@@ -76,46 +75,3 @@ class WindowFunctionAdapter:
         else:
             result = function(key, window, elements)
         return () if result is None else result
-
-
-class FieldReduce:
-    """Flink's field aggregators as a reduce function: sum, min or max of one field.
-
-    The result keeps all other fields of the first element.
-
-    >>> FieldReduce("max", 1)(("a", 1, "first"), ("a", 5, "second"))
-    ('a', 5, 'first')
-    """
-
-    def __init__(self, kind: str, field: int | str | None) -> None:
-        self.kind = kind
-        self.field = field  # None: the elements are bare values
-
-    def __call__(self, first: Any, other: Any) -> Any:
-        if self.field is None:
-            return self._combined(first, other)
-        value = self._combined(first[self.field], other[self.field])
-        if isinstance(first, dict):
-            return {**first, self.field: value}
-        return _with_field(first, self.field, value)
-
-    def _combined(self, first: Any, other: Any) -> Any:
-        if self.kind == "sum":
-            return first + other
-        if self.kind == "min":
-            return min(first, other)
-        return max(first, other)
-
-    def __repr__(self) -> str:
-        return f"{self.kind}({self.field!r})"
-
-
-def _with_field(element: Sequence[Any], field: int | str, value: Any) -> Any:
-    names = element._fields if isinstance(element, Row) else None
-    position = field if isinstance(field, int) else (names or ()).index(field)
-    values = [*element]
-    values[position] = value
-    if isinstance(element, Row):
-        return Row(*values) if names is None else Row(*names)(*values)
-    make: Any = getattr(element, "_make", type(element))  # a named tuple, a tuple or a list
-    return make(values)

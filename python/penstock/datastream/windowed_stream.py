@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
-from penstock.common.arrow_types import is_scalar_schema, schema_of
+from penstock.common.arrow_types import schema_of
 from penstock.common.missing_names import SaysWhatIsMissing
 from penstock.common.typeinfo import TypeInformation
 from penstock.datastream.column_operations import declared_type, require_schema
+from penstock.datastream.field_reduce import FieldReduce, checked_field
 from penstock.datastream.functions import (
     AggregateFunction,
     Function,
@@ -20,7 +21,7 @@ from penstock.datastream.functions import (
 )
 from penstock.datastream.output_tag import OutputTag
 from penstock.datastream.window import TumblingEventTimeWindows, WindowAssigner
-from penstock.datastream.window_functions import FieldReduce, WindowFunctionAdapter
+from penstock.datastream.window_functions import WindowFunctionAdapter
 from penstock.expressions import check_columns
 from penstock.functions import Aggregate
 from penstock.graph.specs import AggregateCall
@@ -168,18 +169,9 @@ class _Windowed(SaysWhatIsMissing):
         raise NotImplementedError(_BUFFERING.format("process"))
 
     def _field(self, kind: str, field: int | str) -> DataStream:
-        if isinstance(field, bool) or not isinstance(field, (int, str)):
-            raise TypeError(f"{kind}() takes the position or the name of a field, not {field!r}")
         schema = self._source.get_schema()
-        if schema is not None:
-            if isinstance(field, str):
-                check_columns([field], schema)
-            elif not 0 <= field < len(schema):
-                raise ValueError(f"{kind}({field}): the elements have {len(schema)} fields")
-        scalar = is_scalar_schema(schema)
-        return self._general(
-            ("reduce", FieldReduce(kind, None if scalar else field)), None, None, schema
-        )
+        reduce = FieldReduce(kind, checked_field(kind, field, schema))
+        return self._general(("reduce", reduce), None, None, schema)
 
     def _built_in(self, aggregates: tuple[Any, ...]) -> DataStream:
         for aggregate in aggregates:

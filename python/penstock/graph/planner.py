@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from penstock.graph import process_planner as _process_planner  # noqa: F401  (registers its translators)
 from penstock.graph import window_planner as _window_planner  # noqa: F401  (registers its translator)
 from penstock.graph.job_graph import JobGraph
 from penstock.graph.job_graph_generator import generate_job_graph

@@ -25,10 +25,13 @@ __all__ = [
     "GeneralWindowSpec",
     "GeneratorSourceSpec",
     "KeySelectorSpec",
+    "KeyedProcessSpec",
+    "KeyedReduceSpec",
     "LocalWindowSpec",
     "MapSpec",
     "OperatorSpec",
     "PrintSinkSpec",
+    "ProcessSpec",
     "RowsToColumnsSpec",
     "ScriptedSourceSpec",
     "SlicedWindowSpec",
@@ -158,6 +161,36 @@ class KeySelectorSpec(OperatorSpec):
 
     columns: tuple[str, ...] | None = None
     function: Callable[[Any], Any] | None = None
+    lifecycle: Any = None
+
+
+# --- process functions, state per key ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ProcessSpec(OperatorSpec):
+    """``function.process_element(value, ctx) -> iterable or None`` per row, without keys.
+
+    ``side_tags``: ids of the side outputs that are read, in the order of their numbers; what goes to others is dropped.
+    """
+
+    function: Any
+    side_tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class KeyedProcessSpec(OperatorSpec):
+    """The same over rows with attached keys, with state, timers and ``function.on_timer(timestamp, ctx)``."""
+
+    function: Any
+    side_tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class KeyedReduceSpec(OperatorSpec):
+    """Emits, for each row, what ``function(value, value) -> value`` has made of the key's rows so far."""
+
+    function: Callable[[Any, Any], Any]
     lifecycle: Any = None
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from penstock.common.checkpointed_function import CheckpointedFunction
 from penstock.graph.specs import AggregateCall, OperatorSpec, SourceSpec
 
 __all__ = [
@@ -17,6 +18,8 @@ __all__ = [
     "Keys",
     "OperatorTransformation",
     "PartitionTransformation",
+    "ProcessTransformation",
+    "RollingTransformation",
     "SideOutputTransformation",
     "SourceTransformation",
     "Transformation",
@@ -48,6 +51,11 @@ class Transformation:
     def is_virtual(self) -> bool:
         return False
 
+    @property
+    def is_stateful(self) -> bool:
+        """Whether a checkpoint holds something of it, beside the positions of sources."""
+        return False
+
 
 @dataclass(eq=False)
 class SourceTransformation(Transformation):
@@ -68,6 +76,10 @@ class OperatorTransformation(Transformation):
     spec: OperatorSpec = field(default_factory=OperatorSpec)
     needs_columns: bool = False
     output: str = "rows"
+
+    @property
+    def is_stateful(self) -> bool:
+        return isinstance(getattr(self.spec, "lifecycle", None), CheckpointedFunction)
 
 
 @dataclass(frozen=True)
@@ -112,6 +124,31 @@ class SideOutputTransformation(_Virtual):
 
 
 @dataclass(eq=False)
+class ProcessTransformation(Transformation):
+    """A process function: with ``keys`` one that has state and timers. Its side outputs are those that were asked for."""
+
+    function: Any = None
+    keys: Keys | None = None
+
+    @property
+    def is_stateful(self) -> bool:
+        return self.keys is not None or isinstance(self.function, CheckpointedFunction)
+
+
+@dataclass(eq=False)
+class RollingTransformation(Transformation):
+    """A reduce function over all rows of a key so far; emits a result for each."""
+
+    function: Callable[[Any, Any], Any] | None = None
+    lifecycle: Any = None
+    keys: Keys = field(default_factory=Keys)
+
+    @property
+    def is_stateful(self) -> bool:
+        return True
+
+
+@dataclass(eq=False)
 class WindowTransformation(Transformation):
     """Tumbling event-time windows, per key or (``keys`` None) over all rows.
 
@@ -128,3 +165,7 @@ class WindowTransformation(Transformation):
     aggregator: tuple[str, Any] | None = None
     window_function: Any = None
     lifecycles: tuple[Any, ...] = ()
+
+    @property
+    def is_stateful(self) -> bool:
+        return True

@@ -18,6 +18,7 @@ from penstock._core.task import TaskDriver
 from penstock.common.configuration import Configuration
 from penstock.graph.job_graph import ChainedOperator, JobEdge, JobGraph, JobVertex
 from penstock.graph.specs import CollectSinkSpec, ScriptedSourceSpec, SourceSpec
+from penstock.runtime.state_backend_settings import StateBackendSettings
 from penstock.runtime.translate import Translation
 
 __all__ = ["Element", "GraphDriver"]
@@ -32,7 +33,9 @@ class GraphDriver:
     """
 
     def __init__(self, job_graph: JobGraph, now_ms: int) -> None:
-        self._translation = Translation(Configuration(job_graph.configuration))
+        configuration = Configuration(job_graph.configuration)
+        self._translation = Translation(configuration)
+        self._backend = StateBackendSettings.of(configuration)
         self._edges = job_graph.edges
         self._heads = {vertex.operators[0].uid: vertex.id for vertex in job_graph.vertices}
         self._drivers: dict[int, TaskDriver] = {}
@@ -113,6 +116,7 @@ class GraphDriver:
             raise ValueError(f"{head.name!r}: the pipeline under test must not have own sources")
         channels = [0] * len(self._in_edges(vertex.id))
         driver = TaskDriver(vertex.name, 0, 1, vertex.max_parallelism, channels, now_ms)
+        driver.set_state_backend(self._backend.kind, self._backend.options)
         self._drivers[vertex.id] = driver
         for operator in vertex.operators:
             driver.add_operator(

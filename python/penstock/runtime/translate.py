@@ -6,10 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
-from penstock._core import columnar, operators, source
+from penstock._core import columnar, operators, source, state
 from penstock.common.configuration import Configuration
 from penstock.common.row import Row
 from penstock.common.runtime_context import RuntimeContext
+from penstock.common.state import AggregatingState, ListState, MapState, ReducingState, ValueState
+from penstock.common.time_domain import TimeDomain
+from penstock.common.timer_service import TimerService
 from penstock.graph import specs
 from penstock.graph.job_graph import ChainedOperator
 from penstock.runtime.expression_functions import FilterByExpression, SelectExpressions
@@ -22,7 +25,19 @@ S = TypeVar("S", bound=specs.OperatorSpec)
 _TRANSLATORS: dict[type[specs.OperatorSpec], Callable[[Translation, Any, Subtask], Any]] = {}
 
 operators.set_runtime_context_factory(RuntimeContext)
+operators.set_time_domains(TimeDomain.EVENT_TIME, TimeDomain.PROCESSING_TIME)
 columnar.install_row_access(Row)
+# The core's own classes count as what they are to the user.
+TimerService.register(state.TimerServiceHandle)
+for _public, _native in [
+    (ValueState, state.ValueStateHandle),
+    (ListState, state.ListStateHandle),
+    (MapState, state.MapStateHandle),
+    (ReducingState, state.ReducingStateHandle),
+    (AggregatingState, state.AggregatingStateHandle),
+    (ListState, state.OperatorListState),
+]:
+    _public.register(_native)
 
 
 @dataclass(frozen=True)
@@ -147,6 +162,27 @@ def _key_selector(job: Translation, spec: specs.KeySelectorSpec, subtask: Subtas
 
 def _copied(job: Translation, spec: Any, subtask: Subtask) -> tuple[Any, Any]:
     return job.copies.copy(subtask.operator, (spec.function, spec.lifecycle), spec.lifecycle)
+
+
+# --- process functions, state per key ---------------------------------------------------------------------
+
+
+@_translator(specs.ProcessSpec)
+def _process(job: Translation, spec: specs.ProcessSpec, subtask: Subtask) -> Any:
+    (function,) = job.copies.copy(subtask.operator, (spec.function,), spec.function)
+    return operators.process(function, [function], spec.side_tags)
+
+
+@_translator(specs.KeyedProcessSpec)
+def _keyed_process(job: Translation, spec: specs.KeyedProcessSpec, subtask: Subtask) -> Any:
+    (function,) = job.copies.copy(subtask.operator, (spec.function,), spec.function)
+    return operators.keyed_process(function, [function], spec.side_tags)
+
+
+@_translator(specs.KeyedReduceSpec)
+def _keyed_reduce(job: Translation, spec: specs.KeyedReduceSpec, subtask: Subtask) -> Any:
+    function, lifecycle = _copied(job, spec, subtask)
+    return operators.keyed_reduce(function, _present(lifecycle))
 
 
 # --- columns and time -------------------------------------------------------------------------------------

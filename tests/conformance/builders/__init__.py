@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 from conformance.builders.experiment import Experiment
 from conformance.builders.missing import MISSING
+from conformance.builders.process import build_process
+from conformance.builders.rolling import build_rolling
 from conformance.builders.union import build_union
 from conformance.builders.window import build_window
 from conformance.corpus import Scenario
@@ -15,6 +17,8 @@ from conformance.not_yet import NotYet
 BUILDERS: dict[str, Callable[[Scenario], Experiment]] = {
     "window": build_window,
     "union": build_union,
+    "process": build_process,
+    "rolling": build_rolling,
     **MISSING,
 }
 

@@ -8,6 +8,7 @@ from conformance.compare import Answer
 from conformance.corpus import Scenario
 from conformance.not_yet import NotYet
 from conformance.script import play
+from penstock import Configuration
 from penstock.datastream import DataStream, OutputTag
 from penstock.testing import MultiInputStreamOperatorTestHarness, StreamRecord
 
@@ -24,14 +25,18 @@ class Experiment:
     sides: Mapping[str, tuple[OutputTag, ReadRecord]] = field(default_factory=dict)
     input_type: Any = None
 
-    def harness(self) -> MultiInputStreamOperatorTestHarness:
-        """The pipeline, built and not yet opened."""
+    def harness(self, backend: str = "hashmap") -> MultiInputStreamOperatorTestHarness:
+        """The pipeline on a state backend, built and not yet opened."""
         streams = self.scenario.get("streams", 1)
-        return MultiInputStreamOperatorTestHarness(self.pipeline, [self.input_type] * streams)
+        return MultiInputStreamOperatorTestHarness(
+            self.pipeline,
+            [self.input_type] * streams,
+            configuration=Configuration({"state.backend.type": backend}),
+        )
 
-    def run(self, rows: int) -> Answer:
+    def run(self, rows: int, backend: str = "hashmap") -> Answer:
         """The answer, with the input in batches of at most ``rows`` rows."""
-        with self.harness() as harness:
+        with self.harness(backend) as harness:
             play(harness, self.scenario, rows)
             return self.answer(harness)
 

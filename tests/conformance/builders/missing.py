@@ -30,8 +30,6 @@ def _sql(scenario: Scenario) -> Experiment:
 
 
 MISSING: dict[str, Callable[[Scenario], Experiment]] = {
-    "process": _needs(KeyedStream, "process"),
-    "rolling": _needs(KeyedStream, "reduce"),
     "coprocess": _needs(DataStream, "connect"),
     "broadcast": _needs(DataStream, "connect"),
     "interval_join": _needs(KeyedStream, "interval_join"),

@@ -18,7 +18,7 @@ from penstock.datastream import (
     WindowedStream,
     window,
 )
-from penstock.datastream.window_functions import FieldReduce
+from penstock.datastream.field_reduce import FieldReduce
 from penstock.testing import StreamRecord
 
 LATE = OutputTag("late")

@@ -12,6 +12,7 @@ from penstock.graph.specs import SourceSpec
 from penstock.runtime.checkpoint_settings import CheckpointSettings
 from penstock.runtime.local.local_job_client import LocalJobClient
 from penstock.runtime.local.running_jobs import forget_ended_jobs, keep_running
+from penstock.runtime.state_backend_settings import StateBackendSettings
 from penstock.runtime.translate import Translation
 
 __all__ = ["build_job", "launch_job"]
@@ -27,6 +28,8 @@ def launch_job(job_graph: JobGraph, configuration: Configuration) -> LocalJobCli
     translation = Translation(configuration)
     capacity = configuration.get_integer("penstock.channel-capacity", 8)
     job = build_job(job_graph, translation, capacity)
+    backend = StateBackendSettings.of(configuration)
+    job.set_state_backend(backend.kind, backend.options)
     restored = _set_checkpoints(job, settings, job_graph.name)
     job.start()
     keep_running(job)

@@ -59,7 +59,8 @@ def _dataframes(job_graph: JobGraph) -> list[DataFrame]:
 
 def _shipped(configuration: Configuration) -> dict[str, Any]:
     """The settings that the executors need."""
-    return {k: v for k, v in configuration.to_dict().items() if k.startswith("penstock.")}
+    kept = ("penstock.", "state.")
+    return {key: v for key, v in configuration.to_dict().items() if key.startswith(kept)}
 
 
 def _check_supported(job_graph: JobGraph, settings: CheckpointSettings) -> None:

@@ -16,6 +16,7 @@ from penstock.runtime.spark.channels import ChannelId, FrameWriter, Receipt
 from penstock.runtime.spark.frames import Frame
 from penstock.runtime.spark.plan import DRIVER, OutputEdge, VertexPlan
 from penstock.runtime.spark.routes import routes
+from penstock.runtime.state_backend_settings import StateBackendSettings
 from penstock.runtime.translate import Translation
 
 if TYPE_CHECKING:
@@ -140,7 +141,10 @@ class SparkSubtask:
         driver = TaskDriver(
             vertex.name, self._subtask, vertex.parallelism, vertex.max_parallelism, [0] * channels
         )
-        translation = Translation(Configuration(self._plan.configuration))
+        configuration = Configuration(self._plan.configuration)
+        backend = StateBackendSettings.of(configuration)
+        driver.set_state_backend(backend.kind, backend.options)
+        translation = Translation(configuration)
         for operator in vertex.operators:
             self._add_operator(driver, translation, operator)
         for out in self._plan.outputs:
