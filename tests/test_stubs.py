@@ -16,12 +16,12 @@ PYTHON = Path(__file__).parents[1] / "python"
 STUBS = sorted((PYTHON / "penstock" / "_core").glob("*.pyi"))
 
 # What stubtest finds and cannot be otherwise: pybind11's metaclass, its constructor of classes that have none, the
-# buffer protocol (a slot before Python 3.12), and an alias for type checkers only.
+# buffer protocol (a slot before Python 3.12), and aliases for type checkers only.
 EXPECTED = [
     r"\S+ is inconsistent, metaclass differs",
     r'\S+\.__init__ is inconsistent, stub does not have \*args parameter "args"',
     r"\S+\.TimestampBuffer\.__buffer__ is not present at runtime",
-    r"\S+\.task\.Element is not present at runtime",
+    r"\S+\.(task\.Element|state\.Ttl) is not present at runtime",
 ]
 
 
@@ -68,8 +68,13 @@ def compiled(path: str) -> Any:
 
 
 def compiled_parameters(path: str) -> list[tuple[str, bool]]:
-    """Name of each parameter and whether it has a default, from the signature that pybind11 writes."""
-    text = (compiled(path).__doc__ or "").splitlines()[0]
+    """Name of each parameter and whether it has a default, from the signature that pybind11 writes (or, of plain
+    CPython types, we do)."""
+    function = compiled(path)
+    if text := getattr(function, "__text_signature__", None):
+        names = [name.strip(" $") for name in text.strip("()").split(",")]
+        return [(name, False) for name in names if name != "/"]
+    text = (function.__doc__ or "").splitlines()[0]
     inside = text[text.index("(") + 1 : text.rindex(") ->")]
     while (plain := re.sub(r"\[[^\[\]]*\]", "", inside)) != inside:
         inside = plain  # brackets of types, the innermost first

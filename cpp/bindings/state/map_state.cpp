@@ -228,17 +228,36 @@ Py_ssize_t map_length(PyObject* object) {
 }
 
 PyMethodDef map_methods[] = {
-    method<&map_get>("get", "The value of a key of the map; None when there is none."),
+    method<&map_get>("get",
+                     "get($self, key, /)\n--\n\n"
+                     "The value of a key of the map; None when there is none."),
     {"put", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&map_put)), METH_FASTCALL,
+     "put($self, key, value, /)\n--\n\n"
      "Sets the value of a key of the map."},
-    method<&map_put_all>("put_all", "Puts all entries of a dict."),
-    method<&map_remove>("remove", "Removes a key of the map; fine when it is not there."),
-    {"contains", &map_contains, METH_O, "Whether the map has the key."},
-    {"items", &map_items, METH_NOARGS, "The entries as (key, value), in the order of the keys."},
-    {"keys", &map_keys, METH_NOARGS, "The keys, in order."},
-    {"values", &map_values, METH_NOARGS, "The values, in the order of their keys."},
-    method<&map_is_empty>("is_empty", "Whether the map has no entries."),
-    method<&map_clear>("clear", "Removes all entries."),
+    method<&map_put_all>("put_all",
+                         "put_all($self, dict_value, /)\n--\n\n"
+                         "Puts all entries of a dict."),
+    method<&map_remove>("remove",
+                        "remove($self, key, /)\n--\n\n"
+                        "Removes a key of the map; fine when it is not there."),
+    {"contains", &map_contains, METH_O,
+     "contains($self, key, /)\n--\n\n"
+     "Whether the map has the key."},
+    {"items", &map_items, METH_NOARGS,
+     "items($self, /)\n--\n\n"
+     "The entries as (key, value), in the order of the keys."},
+    {"keys", &map_keys, METH_NOARGS,
+     "keys($self, /)\n--\n\n"
+     "The keys, in order."},
+    {"values", &map_values, METH_NOARGS,
+     "values($self, /)\n--\n\n"
+     "The values, in the order of their keys."},
+    method<&map_is_empty>("is_empty",
+                          "is_empty($self, /)\n--\n\n"
+                          "Whether the map has no entries."),
+    method<&map_clear>("clear",
+                       "clear($self, /)\n--\n\n"
+                       "Removes all entries."),
     {}};
 
 template <typename Function>

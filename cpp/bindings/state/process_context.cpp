@@ -55,16 +55,28 @@ constexpr auto kEvent = &StateAccess::event_timers;
 constexpr auto kProcessing = &StateAccess::processing_timers;
 
 PyMethodDef timer_service_methods[] = {
-    method<&current_watermark>("current_watermark", "The watermark, in milliseconds."),
-    method<&current_processing_time>("current_processing_time", "The time, in milliseconds."),
+    method<&current_watermark>("current_watermark",
+                               "current_watermark($self, /)\n--\n\n"
+                               "The watermark, in milliseconds."),
+    method<&current_processing_time>("current_processing_time",
+                                     "current_processing_time($self, /)\n--\n\n"
+                                     "The time, in milliseconds."),
     method<&change_timer<kEvent, &TimerQueue::add>>(
-        "register_event_time_timer", "on_timer() is called when the watermark passes the time."),
-    method<&change_timer<kProcessing, &TimerQueue::add>>("register_processing_time_timer",
-                                                         "on_timer() is called at the time."),
-    method<&change_timer<kEvent, &TimerQueue::remove>>("delete_event_time_timer",
-                                                       "Fine when there is no such timer."),
-    method<&change_timer<kProcessing, &TimerQueue::remove>>("delete_processing_time_timer",
-                                                            "Fine when there is no such timer."),
+        "register_event_time_timer",
+        "register_event_time_timer($self, timestamp, /)\n--\n\n"
+        "on_timer() is called when the watermark passes the time."),
+    method<&change_timer<kProcessing, &TimerQueue::add>>(
+        "register_processing_time_timer",
+        "register_processing_time_timer($self, timestamp, /)\n--\n\n"
+        "on_timer() is called at the time."),
+    method<&change_timer<kEvent, &TimerQueue::remove>>(
+        "delete_event_time_timer",
+        "delete_event_time_timer($self, timestamp, /)\n--\n\n"
+        "Fine when there is no such timer."),
+    method<&change_timer<kProcessing, &TimerQueue::remove>>(
+        "delete_processing_time_timer",
+        "delete_processing_time_timer($self, timestamp, /)\n--\n\n"
+        "Fine when there is no such timer."),
     {}};
 
 // --- the context ------------------------------------------------------------------------------------------
@@ -91,10 +103,18 @@ PyObject* time_domain(ProcessContext& self) {
 }
 
 PyMethodDef context_methods[] = {
-    method<&timestamp>("timestamp", "Of the record or of the timer; None when there is none."),
-    method<&timer_service>("timer_service", "Time, and timers of the current key."),
-    method<&current_key>("get_current_key", "The key of the record or of the timer."),
-    method<&time_domain>("time_domain", "In on_timer(): whether event or processing time fired."),
+    method<&timestamp>("timestamp",
+                       "timestamp($self, /)\n--\n\n"
+                       "Of the record or of the timer; None when there is none."),
+    method<&timer_service>("timer_service",
+                           "timer_service($self, /)\n--\n\n"
+                           "Time, and timers of the current key."),
+    method<&current_key>("get_current_key",
+                         "get_current_key($self, /)\n--\n\n"
+                         "The key of the record or of the timer."),
+    method<&time_domain>("time_domain",
+                         "time_domain($self, /)\n--\n\n"
+                         "In on_timer(): whether event or processing time fired."),
     {}};
 
 template <typename Impl>

@@ -195,26 +195,53 @@ PyTypeObject* make_type(const char* name, PyMethodDef* methods, PyType_Slot extr
 }
 
 PyMethodDef value_methods[] = {
-    method<&value_get>("value", "The value of the current key; None when there is none."),
-    method<&value_update>("update", "Sets the value; None clears it."),
-    method<&value_clear>("clear", "Removes the value."),
+    method<&value_get>("value",
+                       "value($self, /)\n--\n\n"
+                       "The value of the current key; None when there is none."),
+    method<&value_update>("update",
+                          "update($self, value, /)\n--\n\n"
+                          "Sets the value; None clears it."),
+    method<&value_clear>("clear",
+                         "clear($self, /)\n--\n\n"
+                         "Removes the value."),
     {}};
-PyMethodDef list_methods[] = {method<&list_get>("get", "A new list of the elements."),
-                              method<&list_add>("add", "Appends one element."),
-                              method<&list_add_all>("add_all", "Appends all elements of a list."),
-                              method<&list_update>("update", "Replaces all elements."),
-                              method<&list_clear>("clear", "Removes all elements."),
+PyMethodDef list_methods[] = {method<&list_get>("get",
+                                                "get($self, /)\n--\n\n"
+                                                "A new list of the elements."),
+                              method<&list_add>("add",
+                                                "add($self, value, /)\n--\n\n"
+                                                "Appends one element."),
+                              method<&list_add_all>("add_all",
+                                                    "add_all($self, values, /)\n--\n\n"
+                                                    "Appends all elements of a list."),
+                              method<&list_update>("update",
+                                                   "update($self, values, /)\n--\n\n"
+                                                   "Replaces all elements."),
+                              method<&list_clear>("clear",
+                                                  "clear($self, /)\n--\n\n"
+                                                  "Removes all elements."),
                               {}};
 PyMethodDef reducing_methods[] = {
     method<&reducing_get>("get",
+                          "get($self, /)\n--\n\n"
                           "What all values since the last clear() were reduced to, or None."),
-    method<&reducing_add>("add", "Reduces one more value into it."),
-    method<&reducing_clear>("clear", "Removes the value."),
+    method<&reducing_add>("add",
+                          "add($self, value, /)\n--\n\n"
+                          "Reduces one more value into it."),
+    method<&reducing_clear>("clear",
+                            "clear($self, /)\n--\n\n"
+                            "Removes the value."),
     {}};
 PyMethodDef aggregating_methods[] = {
-    method<&aggregating_get>("get", "The result for all values since the last clear(), or None."),
-    method<&aggregating_add>("add", "Adds one more value."),
-    method<&aggregating_clear>("clear", "Removes the accumulator."),
+    method<&aggregating_get>("get",
+                             "get($self, /)\n--\n\n"
+                             "The result for all values since the last clear(), or None."),
+    method<&aggregating_add>("add",
+                             "add($self, value, /)\n--\n\n"
+                             "Adds one more value."),
+    method<&aggregating_clear>("clear",
+                               "clear($self, /)\n--\n\n"
+                               "Removes the accumulator."),
     {}};
 
 }  // namespace
