@@ -20,13 +20,13 @@
 
 #include <atomic>
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "common/cell.h"
 #include "common/status.h"
+#include "state/key_walk.h"
 #include "state/keyed_state.h"
 
 namespace penstock {
@@ -90,17 +90,6 @@ class EntrySnapshot {
   std::vector<Segment*> segments_;
 };
 
-// The key of an entry, on its own.
-struct OwnedKey {
-  std::string joined;
-  uint32_t key_size = 0;
-  uint32_t hash = 0;
-  [[nodiscard]] EntryKey view() const {
-    const std::string_view all = joined;
-    return {all.substr(0, key_size), hash, all.substr(key_size)};
-  }
-};
-
 class EntryTable {
  public:
   static constexpr uint32_t kMaxEntries = 3072;
@@ -155,9 +144,7 @@ class EntryTable {
     return Status::ok();
   }
 
-  // The keys of the next `count` entries of a walk that goes round the table for ever; fewer when the
-  // table has fewer. The keys are copies. An entry that a split moves meanwhile may be passed over
-  // for this round. `out` is cleared first.
+  // See KeyWalk.
   void next_keys(size_t count, std::vector<OwnedKey>* out);
 
  private:

@@ -6,6 +6,7 @@
 #include "snapshot/bytes.h"
 #include "state/heap/heap_snapshot.h"
 #include "state/state_checks.h"
+#include "state/ttl/ttl_tables.h"
 
 namespace penstock {
 
@@ -15,7 +16,19 @@ struct HeapKeyedStateBackend::State {
   TtlConfig ttl;
   bool opened = false;  // false: restored, and nobody has asked for it yet
   std::unique_ptr<HeapTable> table;
+  std::unique_ptr<TtlTable> ttl_table;  // over `table`, when there is a time to live
   std::unique_ptr<HeapTimerQueue> timers;
+
+  // What users get: a Table, over which there is a WithTtl or not.
+  template <typename Interface, typename Table, typename WithTtl>
+  Interface* table_for_users(const Clock* clock) {
+    auto* const inner = static_cast<Table*>(table.get());
+    if (!ttl.enabled()) return inner;
+    if (ttl_table == nullptr) {
+      ttl_table = std::make_unique<WithTtl>(inner, ttl, clock, table.get());
+    }
+    return static_cast<WithTtl*>(ttl_table.get());
+  }
 };
 
 namespace {
@@ -23,6 +36,10 @@ namespace {
 const Clock* system_clock() {
   static const SystemClock clock;
   return &clock;
+}
+
+uint32_t hash_of(std::string_view key) {
+  return key.empty() ? 0 : murmur3_32(key.data(), key.size());
 }
 
 // nullptr for kinds that no table holds.
@@ -39,6 +56,21 @@ std::unique_ptr<HeapTable> make_table(StateKind kind) {
     default:
       return nullptr;
   }
+}
+
+// What `table` holds, with timestamps or without them.
+Result<std::unique_ptr<HeapTable>> switch_ttl(HeapTable* table, StateKind kind, bool on,
+                                              int64_t timestamp) {
+  std::unique_ptr<HeapTable> switched = make_table(kind);
+  std::string changed;
+  PENSTOCK_RETURN_NOT_OK(table->visit_canonical(
+      [&](std::string_view key, std::string_view name_space, std::string_view value) {
+        changed.clear();
+        PENSTOCK_RETURN_NOT_OK(on ? add_timestamps(kind, timestamp, value, &changed)
+                                  : strip_timestamps(kind, value, &changed));
+        return switched->restore_entry({key, hash_of(key), name_space}, changed);
+      }));
+  return switched;
 }
 
 }  // namespace
@@ -61,6 +93,10 @@ Result<HeapKeyedStateBackend::State*> HeapKeyedStateBackend::open(
     return state.get();
   } else {
     PENSTOCK_RETURN_NOT_OK(check_restored(state->meta, asked));
+    if (has_ttl(state->meta) != has_ttl(asked)) {
+      PENSTOCK_ASSIGN_OR_RETURN(
+          state->table, switch_ttl(state->table.get(), asked.kind, has_ttl(asked), restored_at_));
+    }
   }
   state->meta = asked;
   state->ttl = descriptor.ttl;
@@ -71,19 +107,19 @@ Result<HeapKeyedStateBackend::State*> HeapKeyedStateBackend::open(
 Result<ValueTable*> HeapKeyedStateBackend::value_table(const StateDescriptor& descriptor) {
   PENSTOCK_RETURN_NOT_OK(check_table_kind(descriptor, TableKind::kValue));
   PENSTOCK_ASSIGN_OR_RETURN(State * state, open(descriptor));
-  return static_cast<ValueTable*>(static_cast<HeapValueTable*>(state->table.get()));
+  return state->table_for_users<ValueTable, HeapValueTable, TtlValueTable>(context_.clock);
 }
 
 Result<ListTable*> HeapKeyedStateBackend::list_table(const StateDescriptor& descriptor) {
   PENSTOCK_RETURN_NOT_OK(check_table_kind(descriptor, TableKind::kList));
   PENSTOCK_ASSIGN_OR_RETURN(State * state, open(descriptor));
-  return static_cast<ListTable*>(static_cast<HeapListTable*>(state->table.get()));
+  return state->table_for_users<ListTable, HeapListTable, TtlListTable>(context_.clock);
 }
 
 Result<MapTable*> HeapKeyedStateBackend::map_table(const StateDescriptor& descriptor) {
   PENSTOCK_RETURN_NOT_OK(check_table_kind(descriptor, TableKind::kMap));
   PENSTOCK_ASSIGN_OR_RETURN(State * state, open(descriptor));
-  return static_cast<MapTable*>(static_cast<HeapMapTable*>(state->table.get()));
+  return state->table_for_users<MapTable, HeapMapTable, TtlMapTable>(context_.clock);
 }
 
 Result<TimerQueue*> HeapKeyedStateBackend::timer_queue(const std::string& name) {
@@ -98,6 +134,14 @@ Result<TimerQueue*> HeapKeyedStateBackend::timer_queue(const std::string& name) 
   }
   state->opened = true;
   return static_cast<TimerQueue*>(state->timers.get());
+}
+
+Status HeapKeyedStateBackend::prepare(const EncodedKeys& keys) {
+  for (const auto& [name, state] : states_) {
+    if (state->ttl_table == nullptr) continue;
+    PENSTOCK_RETURN_NOT_OK(state->ttl_table->clean_for_records(keys.hashes.size()));
+  }
+  return Status::ok();
 }
 
 Status HeapKeyedStateBackend::snapshot(const SnapshotRequest&, OperatorState* out) {
@@ -157,7 +201,7 @@ Status HeapKeyedStateBackend::restore_state(const KeyedStateData& data) {
 
 Status HeapKeyedStateBackend::restore_entry(State* state, int32_t group, std::string_view key,
                                             std::string_view name_space, std::string_view value) {
-  const EntryKey entry{key, key.empty() ? 0 : murmur3_32(key.data(), key.size()), name_space};
+  const EntryKey entry{key, hash_of(key), name_space};
   if (entry.key_group(context_.max_parallelism) != group) {
     return Status::corruption("key group " + std::to_string(group) + " has a key of group " +
                               std::to_string(entry.key_group(context_.max_parallelism)));

@@ -27,6 +27,8 @@ class HeapKeyedStateBackend final : public KeyedStateBackend {
   Result<ListTable*> list_table(const StateDescriptor& descriptor) override;
   Result<MapTable*> map_table(const StateDescriptor& descriptor) override;
   Result<TimerQueue*> timer_queue(const std::string& name) override;
+  // The keys of a batch of records: incremental cleanup that was asked for each record runs here.
+  Status prepare(const EncodedKeys& keys) override;
   Status snapshot(const SnapshotRequest& request, OperatorState* out) override;
   Status restore(const OperatorState& state) override;
   Status close() override;

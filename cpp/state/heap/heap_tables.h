@@ -19,14 +19,14 @@
 namespace penstock {
 
 // What the backend needs of a table, whatever its kind.
-class HeapTable {
+class HeapTable : public KeyWalk {
  public:
-  virtual ~HeapTable() = default;
   // An entry as it stands in a snapshot (snapshot/operator_state.h). kCorruption when it is none.
   virtual Status restore_entry(const EntryKey& entry, std::string_view value) = 0;
   // Calls `visit` for each entry as it stands in a snapshot.
   virtual Status visit_canonical(const EntryVisitor& visit) = 0;
   [[nodiscard]] EntryTable& entries() { return entries_; }
+  void next_keys(size_t count, std::vector<OwnedKey>* out) final { entries_.next_keys(count, out); }
 
  protected:
   EntryTable entries_;
