@@ -42,7 +42,7 @@ CoordinatorDecisions CheckpointCoordinator::tick() {
   }
   if (now >= next_trigger_millis()) {
     last_trigger_millis_ = now;
-    trigger(&out);
+    trigger(/*savepoint=*/false, &out);
   }
   return out;
 }
@@ -58,8 +58,20 @@ int64_t CheckpointCoordinator::next_tick_millis() const {
 
 CoordinatorDecisions CheckpointCoordinator::trigger_now() {
   CoordinatorDecisions out;
-  if (!running_.empty()) trigger(&out);
+  if (!running_.empty()) trigger(/*savepoint=*/false, &out);
   return out;
+}
+
+CoordinatorDecisions CheckpointCoordinator::trigger_savepoint() {
+  CoordinatorDecisions out;
+  if (!running_.empty()) trigger(/*savepoint=*/true, &out);
+  return out;
+}
+
+CheckpointId CheckpointCoordinator::take_id() {
+  const CheckpointId id = next_id_;
+  next_id_ = CheckpointId{id.value + 1};
+  return id;
 }
 
 CoordinatorDecisions CheckpointCoordinator::acknowledge(CheckpointId id, const TaskId& task) {
@@ -95,6 +107,11 @@ CoordinatorDecisions CheckpointCoordinator::task_finished(const TaskId& task) {
 
 CoordinatorDecisions CheckpointCoordinator::stored(CheckpointId id) {
   CoordinatorDecisions out;
+  const auto found = pending_.find(id);
+  if (found != pending_.end() && found->second.savepoint) {
+    pending_.erase(found);
+    return out;
+  }
   if (pending_.erase(id) == 0) {
     // Given up while it was being written: it is complete on disk but no longer wanted.
     const bool known = std::find(completed_.begin(), completed_.end(), id) != completed_.end();
@@ -104,9 +121,12 @@ CoordinatorDecisions CheckpointCoordinator::stored(CheckpointId id) {
   failures_ = 0;
   last_end_millis_ = clock_->now_millis();
   // An older one that completes later would be newer than its successor to whoever restores: no.
-  while (!pending_.empty() && pending_.begin()->first < id) {
-    abort(pending_.begin(), "checkpoint " + std::to_string(id.value) + " completed before it",
-          false, &out);
+  for (auto it = pending_.begin(); it != pending_.end() && it->first < id;) {
+    if (it->second.savepoint) {
+      ++it;
+      continue;
+    }
+    it = abort(it, "checkpoint " + std::to_string(id.value) + " completed before it", false, &out);
   }
   out.emplace_back(NotifyCheckpointComplete{id});
   completed_.push_back(id);
@@ -125,12 +145,11 @@ CoordinatorDecisions CheckpointCoordinator::store_failed(CheckpointId id, const 
   return out;
 }
 
-void CheckpointCoordinator::trigger(CoordinatorDecisions* out) {
-  const CheckpointId id = next_id_;
-  next_id_ = CheckpointId{id.value + 1};
+void CheckpointCoordinator::trigger(bool savepoint, CoordinatorDecisions* out) {
+  const CheckpointId id = take_id();
   const int64_t now = clock_->now_millis();
-  pending_.emplace(id, Pending{now, running_, finished_, false});
-  out->emplace_back(TriggerCheckpoint{Barrier{id, now}});
+  pending_.emplace(id, Pending{now, running_, finished_, false, savepoint});
+  out->emplace_back(TriggerCheckpoint{Barrier{id, now, savepoint}});
 }
 
 void CheckpointCoordinator::store_if_all_acknowledged(PendingMap::iterator it,
@@ -142,13 +161,15 @@ void CheckpointCoordinator::store_if_all_acknowledged(PendingMap::iterator it,
     return;
   }
   pending.storing = true;
-  out->emplace_back(StoreCheckpoint{it->first, pending.trigger_millis, pending.finished});
+  out->emplace_back(
+      StoreCheckpoint{it->first, pending.trigger_millis, pending.finished, pending.savepoint});
 }
 
 CheckpointCoordinator::PendingMap::iterator CheckpointCoordinator::abort(
     PendingMap::iterator it, const std::string& reason, bool failure, CoordinatorDecisions* out) {
   const CheckpointId id = it->first;
   out->emplace_back(AbortCheckpoint{id, reason});
+  if (it->second.savepoint) return pending_.erase(it);
   last_end_millis_ = clock_->now_millis();
   if (failure && ++failures_ > options_.tolerable_failures) {
     out->emplace_back(FailJob{
@@ -170,7 +191,9 @@ bool CheckpointCoordinator::waits_for_an_end(const Pending& pending) const {
 }
 
 int64_t CheckpointCoordinator::next_trigger_millis() const {
-  const bool full = pending_.size() >= static_cast<size_t>(std::max(options_.max_concurrent, 1));
+  const auto checkpoints = std::count_if(pending_.begin(), pending_.end(),
+                                         [](const auto& p) { return !p.second.savepoint; });
+  const bool full = checkpoints >= std::max(options_.max_concurrent, 1);
   if (running_.empty() || full || options_.interval_millis == kMaxTimestamp) return kMaxTimestamp;
   return std::max(add_saturating(last_trigger_millis_, options_.interval_millis),
                   add_saturating(last_end_millis_, options_.min_pause_millis));

@@ -46,6 +46,7 @@ struct StoreCheckpoint {
   CheckpointId id;
   int64_t trigger_millis = 0;
   std::vector<TaskId> finished_tasks;  // had ended before the barrier
+  bool savepoint = false;
 };
 // The checkpoint is durable: tell the tasks (two-phase commit sinks commit now).
 struct NotifyCheckpointComplete {
@@ -85,9 +86,14 @@ class CheckpointCoordinator {
   // When tick() may have something to do; kMaxTimestamp: only after another event.
   [[nodiscard]] int64_t next_tick_millis() const;
 
-  // A checkpoint outside the rhythm (by hand, for a savepoint, at the end of the job), whatever the
-  // interval, the pause and the number of pending ones say. Nothing when all tasks have ended.
+  // A checkpoint outside the rhythm, whatever the interval, the pause and the number of pending ones
+  // say. Nothing when all tasks have ended.
   CoordinatorDecisions trigger_now();
+  // The same for a savepoint. It is no checkpoint that anybody restores from by himself: it counts
+  // neither as retained nor as pending, none is given up for it, and its failure fails nothing.
+  CoordinatorDecisions trigger_savepoint();
+  // A number that no checkpoint has or will have.
+  CheckpointId take_id();
 
   // Events of checkpoints no longer pending, and repeated ones, mean nothing.
   CoordinatorDecisions acknowledge(CheckpointId id, const TaskId& task);
@@ -109,10 +115,11 @@ class CheckpointCoordinator {
     std::set<TaskId> missing;      // have not acknowledged
     std::vector<TaskId> finished;  // had ended, or ended without acknowledging
     bool storing = false;          // Store has been decided
+    bool savepoint = false;
   };
   using PendingMap = std::map<CheckpointId, Pending>;
 
-  void trigger(CoordinatorDecisions* out);
+  void trigger(bool savepoint, CoordinatorDecisions* out);
   void store_if_all_acknowledged(PendingMap::iterator it, CoordinatorDecisions* out);
   // Gives it up; `failure`: it counts against tolerable_failures.
   PendingMap::iterator abort(PendingMap::iterator it, const std::string& reason, bool failure,

@@ -90,6 +90,38 @@ TEST_F(CheckpointCoordinatorTest, WithoutAnIntervalOnlyByHand) {
   EXPECT_EQ(names(coordinator_->trigger_now()), "trigger1");
 }
 
+TEST_F(CheckpointCoordinatorTest, SavepointIsOutsideOfTheRhythmAndOfWhatIsRetained) {
+  make(every(100));
+  tick_at(100);
+  complete(1);
+  EXPECT_EQ(names(coordinator_->trigger_savepoint()), "trigger2");
+  EXPECT_EQ(tick_at(200), "trigger3");
+  complete(3);
+  EXPECT_EQ(coordinator_->num_pending(), 1u) << "a newer checkpoint does not give it up";
+  EXPECT_EQ(acknowledge(2, kSource), "");
+  EXPECT_EQ(acknowledge(2, kMap0), "");
+  const auto decisions = coordinator_->acknowledge(CheckpointId{2}, kMap1);
+  EXPECT_EQ(names(decisions), "store2");
+  EXPECT_TRUE(std::get<StoreCheckpoint>(decisions[0]).savepoint);
+  EXPECT_EQ(names(coordinator_->stored(CheckpointId{2})), "");
+  EXPECT_EQ(coordinator_->completed(), (std::vector{CheckpointId{3}}));
+}
+
+TEST_F(CheckpointCoordinatorTest, FailedSavepointFailsNothingElse) {
+  make(every(100));
+  coordinator_->trigger_savepoint();
+  EXPECT_EQ(names(coordinator_->decline(CheckpointId{1}, kMap0, "no")), "abort1");
+  EXPECT_EQ(coordinator_->failures_in_a_row(), 0);
+  coordinator_->trigger_savepoint();
+  for (const TaskId& task : {kSource, kMap0, kMap1}) {
+    coordinator_->acknowledge(CheckpointId{2}, task);
+  }
+  EXPECT_EQ(names(coordinator_->store_failed(CheckpointId{2}, Status::io_error("full"))), "abort2");
+  EXPECT_EQ(coordinator_->failures_in_a_row(), 0);
+  EXPECT_EQ(coordinator_->take_id(), CheckpointId{3});
+  EXPECT_EQ(names(coordinator_->trigger_now()), "trigger4");
+}
+
 TEST_F(CheckpointCoordinatorTest, NoMoreThanMaxConcurrentArePending) {
   auto options = every(100);
   options.max_concurrent = 2;

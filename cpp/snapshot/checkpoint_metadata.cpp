@@ -24,6 +24,12 @@ Json task_file_to_json(const TaskFile& file) {
                       {"crc32c", static_cast<int64_t>(file.crc32c)}};
 }
 
+Json shared_file_to_json(const SharedFile& file) {
+  return Json::Object{{"content_id", file.content_id},
+                      {"size", static_cast<int64_t>(file.size)},
+                      {"crc32c", static_cast<int64_t>(file.crc32c)}};
+}
+
 Json operator_to_json(const OperatorInfo& info) {
   return Json::Object{{"uid", info.uid},
                       {"name", info.name},
@@ -38,21 +44,40 @@ Result<TaskId> task_from_json(const Json& json) {
   return task;
 }
 
+// The members `size` and `crc32c` of a file.
+Status size_from_json(const Json& json, const std::string& name, uint64_t* size, uint32_t* crc32c) {
+  PENSTOCK_ASSIGN_OR_RETURN(const int64_t size_found, json.get_int("size"));
+  PENSTOCK_ASSIGN_OR_RETURN(const int64_t crc_found, json.get_int("crc32c"));
+  if (size_found < 0 || crc_found < 0 || crc_found > std::numeric_limits<uint32_t>::max()) {
+    return Status::corruption("size or checksum of '" + name + "' is out of range");
+  }
+  *size = static_cast<uint64_t>(size_found);
+  *crc32c = static_cast<uint32_t>(crc_found);
+  return Status::ok();
+}
+
+// Joined to a directory: may not lead out of it.
+Status check_file_name(const std::string& name) {
+  if (!name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos) {
+    return Status::ok();
+  }
+  return Status::corruption("'" + name + "' is no name of a state file");
+}
+
+Result<SharedFile> shared_file_from_json(const Json& json) {
+  SharedFile file;
+  PENSTOCK_ASSIGN_OR_RETURN(file.content_id, json.get_string("content_id"));
+  PENSTOCK_RETURN_NOT_OK(check_file_name(file.content_id));
+  PENSTOCK_RETURN_NOT_OK(size_from_json(json, file.content_id, &file.size, &file.crc32c));
+  return file;
+}
+
 Result<TaskFile> task_file_from_json(const Json& json) {
   TaskFile file;
   PENSTOCK_ASSIGN_OR_RETURN(file.task, task_from_json(json));
   PENSTOCK_ASSIGN_OR_RETURN(file.file, json.get_string("file"));
-  // Joined to the checkpoint's directory: may not lead out of it.
-  if (file.file.empty() || file.file.find('/') != std::string::npos) {
-    return Status::corruption("'" + file.file + "' is no name of a state file");
-  }
-  PENSTOCK_ASSIGN_OR_RETURN(const int64_t size, json.get_int("size"));
-  PENSTOCK_ASSIGN_OR_RETURN(const int64_t crc, json.get_int("crc32c"));
-  if (size < 0 || crc < 0 || crc > std::numeric_limits<uint32_t>::max()) {
-    return Status::corruption("size or checksum of '" + file.file + "' is out of range");
-  }
-  file.size = static_cast<uint64_t>(size);
-  file.crc32c = static_cast<uint32_t>(crc);
+  PENSTOCK_RETURN_NOT_OK(check_file_name(file.file));
+  PENSTOCK_RETURN_NOT_OK(size_from_json(json, file.file, &file.size, &file.crc32c));
   return file;
 }
 
@@ -93,14 +118,17 @@ const OperatorInfo* CheckpointMetadata::find_operator(std::string_view uid) cons
 }
 
 std::string metadata_to_json(const CheckpointMetadata& metadata) {
-  return Json(Json::Object{{"format_version", static_cast<int64_t>(kFormatVersion)},
-                           {"job_id", metadata.job_id},
-                           {"job_name", metadata.job_name},
-                           {"checkpoint_id", metadata.checkpoint_id.value},
-                           {"trigger_millis", metadata.trigger_millis},
-                           {"operators", list_to_json(metadata.operators, operator_to_json)},
-                           {"tasks", list_to_json(metadata.tasks, task_file_to_json)},
-                           {"finished_tasks", list_to_json(metadata.finished_tasks, task_to_json)}})
+  return Json(Json::Object{
+                  {"format_version", static_cast<int64_t>(kFormatVersion)},
+                  {"job_id", metadata.job_id},
+                  {"job_name", metadata.job_name},
+                  {"checkpoint_id", metadata.checkpoint_id.value},
+                  {"trigger_millis", metadata.trigger_millis},
+                  {"operators", list_to_json(metadata.operators, operator_to_json)},
+                  {"tasks", list_to_json(metadata.tasks, task_file_to_json)},
+                  {"finished_tasks", list_to_json(metadata.finished_tasks, task_to_json)},
+                  {"shared_files", list_to_json(metadata.shared_files, shared_file_to_json)},
+                  {"savepoint", metadata.savepoint}})
       .dump();
 }
 
@@ -115,6 +143,11 @@ Result<CheckpointMetadata> metadata_from_json(std::string_view text) {
   PENSTOCK_RETURN_NOT_OK(list_from_json(json, "tasks", task_file_from_json, &out.tasks));
   PENSTOCK_RETURN_NOT_OK(
       list_from_json(json, "finished_tasks", task_from_json, &out.finished_tasks));
+  PENSTOCK_ASSIGN_OR_RETURN(const int64_t version, json.get_int("format_version"));
+  if (version < 2) return out;  // had no such members yet
+  PENSTOCK_RETURN_NOT_OK(
+      list_from_json(json, "shared_files", shared_file_from_json, &out.shared_files));
+  PENSTOCK_ASSIGN_OR_RETURN(out.savepoint, json.get_bool("savepoint"));
   return out;
 }
 

@@ -37,7 +37,9 @@ struct CheckpointMetadata {
   int64_t trigger_millis = 0;
   std::vector<OperatorInfo> operators;
   std::vector<TaskFile> tasks;
-  std::vector<TaskId> finished_tasks;  // had ended before; their files hold their last state
+  std::vector<TaskId> finished_tasks;    // had ended before; their files hold their last state
+  std::vector<SharedFile> shared_files;  // all that the tasks' files refer to, by content id
+  bool savepoint = false;
 
   // nullptr when there is none of that uid.
   [[nodiscard]] const OperatorInfo* find_operator(std::string_view uid) const;

@@ -4,8 +4,8 @@
 #include <charconv>
 #include <optional>
 #include <string_view>
-
-#include "snapshot/crc32c.h"
+#include <tuple>
+#include <utility>
 
 namespace penstock {
 
@@ -26,61 +26,7 @@ std::optional<CheckpointId> parse_name(std::string_view name, bool* in_progress)
   return CheckpointId{id};
 }
 
-// The metadata is verified; so each file must be exactly what it says.
-Result<TaskState> read_listed_task(FileSystem* files, const std::string& directory,
-                                   const TaskFile& listed) {
-  const std::string path = directory + "/" + listed.file;
-  PENSTOCK_ASSIGN_OR_RETURN(const std::optional<std::string> bytes, files->read(path));
-  if (!bytes) return damaged(path, "the file is missing");
-  if (bytes->size() != listed.size) {
-    return damaged(path, "it has " + std::to_string(bytes->size()) + " bytes and should have " +
-                             std::to_string(listed.size));
-  }
-  // Before the checksum of the whole: a newer format is to be reported as such.
-  PENSTOCK_ASSIGN_OR_RETURN(TaskState state, parse_task_state(*bytes, path));
-  if (crc32c(*bytes) != listed.crc32c) return damaged(path, "its checksum does not match");
-  if (state.task != listed.task) {
-    return damaged(path, "it holds the state of task " + to_string(state.task) + ", not of " +
-                             to_string(listed.task));
-  }
-  return state;
-}
-
 }  // namespace
-
-std::vector<OperatorState> LoadedCheckpoint::states_of(const std::string& uid) const {
-  std::vector<OperatorState> states;
-  if (const OperatorInfo* info = metadata.find_operator(uid)) {
-    states.resize(static_cast<size_t>(std::max(info->parallelism, 0)));
-  }
-  for (const TaskState& task : tasks) {
-    for (const OperatorEntry& entry : task.operators) {
-      if (entry.uid != uid || task.task.subtask < 0) continue;
-      const auto subtask = static_cast<size_t>(task.task.subtask);
-      if (subtask >= states.size()) states.resize(subtask + 1);
-      states[subtask] = entry.state;
-    }
-  }
-  return states;
-}
-
-Result<CheckpointMetadata> read_checkpoint_metadata(FileSystem* files, const std::string& path) {
-  const std::string file = path + "/" + std::string(kMetadataFileName);
-  PENSTOCK_ASSIGN_OR_RETURN(const std::optional<std::string> bytes, files->read(file));
-  if (!bytes) return damaged(path, "it has no _metadata, so it was never completed");
-  return parse_metadata(*bytes, file);
-}
-
-Result<LoadedCheckpoint> read_checkpoint(FileSystem* files, const std::string& path) {
-  LoadedCheckpoint out;
-  out.path = path;
-  PENSTOCK_ASSIGN_OR_RETURN(out.metadata, read_checkpoint_metadata(files, path));
-  for (const TaskFile& listed : out.metadata.tasks) {
-    PENSTOCK_ASSIGN_OR_RETURN(TaskState state, read_listed_task(files, path, listed));
-    out.tasks.push_back(std::move(state));
-  }
-  return out;
-}
 
 CheckpointStorage::CheckpointStorage(std::string directory, std::string job_id, FileSystem* files)
     : job_id_(std::move(job_id)),
@@ -102,17 +48,16 @@ Result<PendingCheckpoint> CheckpointStorage::begin(CheckpointId id) const {
     return Status::invalid("checkpoint '" + path_of(id) +
                            "' exists already: restore from it, or choose another job id");
   }
-  PendingCheckpoint pending(files_, path_of(id));
-  PENSTOCK_RETURN_NOT_OK(pending.begin());
-  return pending;
+  PENSTOCK_ASSIGN_OR_RETURN(std::shared_ptr<SharedStateRegistry> shared, registry());
+  return PendingCheckpoint::begin(files_, id, path_of(id), std::move(shared));
 }
 
 Result<CheckpointStorage::Listing> CheckpointStorage::list_completed() const {
   Listing out;
   PENSTOCK_ASSIGN_OR_RETURN(const auto directories, list_directories());
-  for (const auto& [id, in_progress] : directories) {
+  for (const auto& [id, in_progress, path] : directories) {
     if (in_progress) {
-      out.skipped.push_back({path_of(id) + std::string(kInProgress), "it was never completed"});
+      out.skipped.push_back({path, "it was never completed"});
       continue;
     }
     auto metadata = read_checkpoint_metadata(files_, path_of(id));
@@ -121,6 +66,7 @@ Result<CheckpointStorage::Listing> CheckpointStorage::list_completed() const {
       out.completed.push_back(std::move(metadata).value());
     } else {
       out.skipped.push_back({path_of(id), metadata.status().message()});
+      out.has_damaged = true;
     }
   }
   return out;
@@ -130,9 +76,9 @@ Result<CheckpointStorage::Newest> CheckpointStorage::newest_complete() const {
   Newest out;
   PENSTOCK_ASSIGN_OR_RETURN(auto directories, list_directories());
   std::reverse(directories.begin(), directories.end());
-  for (const auto& [id, in_progress] : directories) {
+  for (const auto& [id, in_progress, path] : directories) {
     if (in_progress) {
-      out.skipped.push_back({path_of(id) + std::string(kInProgress), "it was never completed"});
+      out.skipped.push_back({path, "it was never completed"});
       continue;
     }
     auto checkpoint = read_checkpoint(files_, path_of(id));
@@ -149,18 +95,24 @@ Result<CheckpointStorage::Newest> CheckpointStorage::newest_complete() const {
 
 Result<CheckpointId> CheckpointStorage::highest_id() const {
   PENSTOCK_ASSIGN_OR_RETURN(const auto directories, list_directories());
-  return directories.empty() ? CheckpointId{0} : directories.back().first;
+  return directories.empty() ? CheckpointId{0} : directories.back().id;
 }
 
 Status CheckpointStorage::discard(CheckpointId id) const {
   // Renamed first: half-removed it could look damaged, and damage asks for attention.
   const std::string path = path_of(id);
+  PENSTOCK_ASSIGN_OR_RETURN(const std::shared_ptr<SharedStateRegistry> shared, registry());
   PENSTOCK_ASSIGN_OR_RETURN(const bool exists, files_->exists(path));
-  if (!exists) return Status::ok();
-  const std::string leftover = path + std::string(kInProgress);
-  PENSTOCK_RETURN_NOT_OK(files_->remove_all(leftover));
-  PENSTOCK_RETURN_NOT_OK(files_->rename(path, leftover));
-  return files_->remove_all(leftover);
+  if (!exists) return shared->release(id);
+  std::string leftover = path;
+  if (files_->is_local()) {
+    leftover += kInProgress;
+    PENSTOCK_RETURN_NOT_OK(files_->remove_all(leftover));
+    PENSTOCK_RETURN_NOT_OK(files_->rename(path, leftover));
+    // Before anything of it goes: it may not come back without its files.
+    PENSTOCK_RETURN_NOT_OK(files_->sync_directory(job_directory_));
+  }
+  return remove_checkpoint(files_, leftover, id, shared.get());
 }
 
 Result<std::vector<CheckpointId>> CheckpointStorage::retain(size_t count) const {
@@ -177,27 +129,50 @@ Result<std::vector<CheckpointId>> CheckpointStorage::retain(size_t count) const 
 
 Status CheckpointStorage::remove_leftovers() const {
   PENSTOCK_ASSIGN_OR_RETURN(const auto directories, list_directories());
-  for (const auto& [id, in_progress] : directories) {
-    if (in_progress) {
-      PENSTOCK_RETURN_NOT_OK(files_->remove_all(path_of(id) + std::string(kInProgress)));
-    }
+  for (const auto& [id, in_progress, path] : directories) {
+    if (in_progress) PENSTOCK_RETURN_NOT_OK(files_->remove_all(path));
   }
-  return Status::ok();
+  PENSTOCK_ASSIGN_OR_RETURN(const std::shared_ptr<SharedStateRegistry> shared, registry());
+  return shared->remove_unused();
 }
 
 std::string CheckpointStorage::path_of(CheckpointId id) const {
   return job_directory_ + "/" + std::string(kPrefix) + std::to_string(id.value);
 }
 
-Result<std::vector<std::pair<CheckpointId, bool>>> CheckpointStorage::list_directories() const {
+Result<std::shared_ptr<SharedStateRegistry>> CheckpointStorage::registry() const {
+  const std::lock_guard lock(shared_->mutex);
+  if (shared_->registry != nullptr) return shared_->registry;
+  PENSTOCK_ASSIGN_OR_RETURN(const Listing listing, list_completed());
+  std::vector<SharedStateRegistry::Use> uses;
+  for (const CheckpointMetadata& metadata : listing.completed) {
+    uses.push_back({metadata.checkpoint_id, metadata.shared_files});
+  }
+  auto registry =
+      std::make_shared<SharedStateRegistry>(files_, shared_directory_of(path_of(CheckpointId{})));
+  PENSTOCK_RETURN_NOT_OK(registry->load(uses, listing.has_damaged));
+  shared_->registry = registry;
+  return registry;
+}
+
+Result<std::vector<CheckpointStorage::Directory>> CheckpointStorage::list_directories() const {
   PENSTOCK_ASSIGN_OR_RETURN(const std::vector<std::string> names, files_->list(job_directory_));
-  std::vector<std::pair<CheckpointId, bool>> out;
+  std::vector<Directory> out;
   for (const std::string& name : names) {
     bool in_progress = false;
     const auto id = parse_name(name, &in_progress);
-    if (id) out.emplace_back(*id, in_progress);
+    if (!id) continue;
+    std::string path = job_directory_ + "/" + name;
+    if (!files_->is_local()) {
+      PENSTOCK_ASSIGN_OR_RETURN(const bool complete,
+                                files_->exists(path + "/" + std::string(kMetadataFileName)));
+      in_progress = !complete;
+    }
+    out.push_back({*id, in_progress, std::move(path)});
   }
-  std::sort(out.begin(), out.end());
+  std::sort(out.begin(), out.end(), [](const Directory& a, const Directory& b) {
+    return std::tie(a.id, a.in_progress) < std::tie(b.id, b.in_progress);
+  });
   return out;
 }
 

@@ -1,78 +1,27 @@
 // Where the checkpoints of one job live: `<dir>/<job-id>/chk-<n>/`, with `_metadata` and one state
-// file per task.
+// file per task, and `<dir>/<job-id>/shared/` with the files that several of them use.
 //
-// The protocol, each step durable before the next one begins:
-//   1. create `chk-<n>.inprogress/`
-//   2. tasks write and sync their state files in it
-//   3. write and sync `_metadata` in it, sync the directory
-//   4. rename it to `chk-<n>/`, sync the job's directory
-// So a checkpoint is complete iff `chk-<n>/_metadata` exists and verifies; whatever a crash leaves
-// behind is either complete or recognisably not. docs/snapshot-format.md has the details.
+// pending_checkpoint.h writes one, checkpoint_reader.h reads one; this lists, finds and removes them.
+// docs/snapshot-format.md has the details.
 //
-// Thread safety: no object here changes after its making, except a PendingCheckpoint by complete();
-// write_task() may be called by many threads (and by other processes: write_task_file) at once.
+// Thread safety: begin() and discard() may be called from any thread, all else from one at a time.
 #pragma once
 
-#include <cstdint>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "common/ids.h"
 #include "common/status.h"
 #include "snapshot/checkpoint_metadata.h"
+#include "snapshot/checkpoint_reader.h"
 #include "snapshot/file_io.h"
+#include "snapshot/pending_checkpoint.h"
+#include "snapshot/shared_state_registry.h"
 
 namespace penstock {
-
-// Writes a task's state file into `directory` (a checkpoint's `.inprogress`), for tasks that run in
-// another process than the PendingCheckpoint.
-Result<TaskFile> write_task_file(FileSystem* files, const std::string& directory,
-                                 const TaskState& state);
-
-// A checkpoint that is being written. Removes itself unless complete() has succeeded.
-class PendingCheckpoint {
- public:
-  PendingCheckpoint(FileSystem* files, std::string final_path);
-  ~PendingCheckpoint();
-  PendingCheckpoint(PendingCheckpoint&& other) noexcept;
-  PendingCheckpoint(const PendingCheckpoint&) = delete;
-  PendingCheckpoint& operator=(const PendingCheckpoint&) = delete;
-  PendingCheckpoint& operator=(PendingCheckpoint&&) = delete;
-
-  // Step 1. Leftovers of an earlier attempt at the same checkpoint are removed.
-  Status begin();
-  // Step 2. From any thread.
-  Result<TaskFile> write_task(const TaskState& state) const;
-  // Steps 3 and 4. `metadata.tasks` lists all files. On failure the checkpoint does not count,
-  // except when the very last sync failed: then it may or may not be there after a crash.
-  Status complete(const CheckpointMetadata& metadata);
-
-  // Where the tasks write: `...chk-<n>.inprogress`.
-  [[nodiscard]] const std::string& directory() const { return directory_; }
-
- private:
-  FileSystem* files_;
-  std::string final_path_;
-  std::string directory_;
-  bool half_made_ = false;
-};
-
-// A checkpoint read back, all of it verified.
-struct LoadedCheckpoint {
-  std::string path;
-  CheckpointMetadata metadata;
-  std::vector<TaskState> tasks;  // as metadata.tasks
-
-  // What the subtasks of operator `uid` wrote, by subtask: what reassign() takes. A subtask without
-  // a file has an empty state.
-  [[nodiscard]] std::vector<OperatorState> states_of(const std::string& uid) const;
-};
-
-// Reads and verifies the checkpoint at `path` (a `chk-<n>` or savepoint directory).
-Result<CheckpointMetadata> read_checkpoint_metadata(FileSystem* files, const std::string& path);
-Result<LoadedCheckpoint> read_checkpoint(FileSystem* files, const std::string& path);
 
 // One that was passed over, and why: for a warning.
 struct SkippedCheckpoint {
@@ -85,6 +34,7 @@ class CheckpointStorage {
   struct Listing {
     std::vector<CheckpointMetadata> completed;  // oldest first
     std::vector<SkippedCheckpoint> skipped;
+    bool has_damaged = false;  // or of a newer format: one that was complete and cannot be read
   };
   struct Newest {
     std::optional<LoadedCheckpoint> checkpoint;  // nothing: there is no complete one
@@ -111,21 +61,37 @@ class CheckpointStorage {
   Status discard(CheckpointId id) const;
   // Discards all complete ones but the newest `count`; the ones discarded.
   Result<std::vector<CheckpointId>> retain(size_t count) const;
-  // Removes what crashes have left half-made. REQUIRES: no checkpoint is being written.
+  // Removes what crashes have left: half-made checkpoints, and shared files that no complete one
+  // uses. REQUIRES: no checkpoint is being written.
   Status remove_leftovers() const;
 
   [[nodiscard]] std::string path_of(CheckpointId id) const;
   [[nodiscard]] const std::string& job_directory() const { return job_directory_; }
+  [[nodiscard]] FileSystem* files() const { return files_; }
 
  private:
   CheckpointStorage(std::string directory, std::string job_id, FileSystem* files);
-  // The n of each `chk-<n>` and of each `chk-<n>.inprogress`, ascending.
-  Result<std::vector<std::pair<CheckpointId, bool>>> list_directories() const;
+  struct Directory {
+    CheckpointId id;
+    bool in_progress = false;
+    std::string path;
+  };
+  // Of each `chk-<n>`, complete or not, ascending.
+  Result<std::vector<Directory>> list_directories() const;
+  // Knows from its first use on what the complete checkpoints share.
+  Result<std::shared_ptr<SharedStateRegistry>> registry() const;
   Status check_job(const CheckpointMetadata& metadata, CheckpointId id) const;
+
+  // What a storage and its copies have in common.
+  struct Shared {
+    std::mutex mutex;
+    std::shared_ptr<SharedStateRegistry> registry;  // guarded by mutex; null before its first use
+  };
 
   std::string job_id_;
   std::string job_directory_;
   FileSystem* files_;
+  std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
 };
 
 }  // namespace penstock

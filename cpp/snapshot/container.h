@@ -18,7 +18,7 @@
 namespace penstock {
 
 inline constexpr std::string_view kContainerMagic = "PENSTOCK";
-inline constexpr uint32_t kFormatVersion = 1;
+inline constexpr uint32_t kFormatVersion = 2;
 
 enum class ContainerKind : uint32_t { kTaskState = 1, kMetadata = 2 };
 

@@ -30,6 +30,10 @@ class FileSystem {
  public:
   virtual ~FileSystem() = default;
 
+  // True: paths are those of the machine, and rename() is atomic, of directories too. False: an
+  // object store or the like. There a file appears whole when it is closed, there are no directories
+  // beside those that files make, and rename() is not used.
+  [[nodiscard]] virtual bool is_local() const { return true; }
   // Replaces what is at `path`.
   virtual Result<std::unique_ptr<WritableFile>> create(const std::string& path) = 0;
   // The whole file; nothing when there is none.

@@ -234,6 +234,13 @@ Result<int32_t> Json::get_int32(std::string_view name) const {
   return static_cast<int32_t>(value);
 }
 
+Result<bool> Json::get_bool(std::string_view name) const {
+  const Json* member = find(name);
+  const auto* value = member != nullptr ? std::get_if<bool>(&member->value_) : nullptr;
+  if (value == nullptr) return wrong_member(name, "bool");
+  return *value;
+}
+
 Result<std::string> Json::get_string(std::string_view name) const {
   const Json* member = find(name);
   const auto* value = member != nullptr ? std::get_if<std::string>(&member->value_) : nullptr;

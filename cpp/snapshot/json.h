@@ -36,6 +36,7 @@ class Json {
   // kCorruption naming `name` when the member is missing or of another type.
   Result<int64_t> get_int(std::string_view name) const;
   Result<int32_t> get_int32(std::string_view name) const;
+  Result<bool> get_bool(std::string_view name) const;
   Result<std::string> get_string(std::string_view name) const;
   Result<const Array*> get_array(std::string_view name) const;
 

@@ -59,7 +59,7 @@ Status merge_list(const ListStateData& written, size_t written_by, const ListSha
   PENSTOCK_ASSIGN_OR_RETURN(ListStateData * target, find_or_add(&out->lists, written.meta));
   for (const std::string& item : written.items) {
     bool mine = true;
-    if (written.meta.kind != StateKind::kOperatorUnionList) {
+    if (written.meta.kind == StateKind::kOperatorList) {
       const size_t number = (*seen)[written.meta.name]++;
       mine = share.parallelism_unchanged ? written_by == share.subtask
                                          : number % share.parallelism == share.subtask;
@@ -67,6 +67,20 @@ Status merge_list(const ListStateData& written, size_t written_by, const ListSha
     if (mine) target->items.push_back(item);
   }
   return Status::ok();
+}
+
+bool overlap(const KeyGroupRange& a, const KeyGroupRange& b) {
+  return a.start <= b.end && b.start <= a.end && a.size() > 0 && b.size() > 0;
+}
+
+// Of the subtasks that wrote a broadcast state of that name, the one whose copy `subtask` gets.
+size_t broadcast_source(const std::vector<OperatorState>& written, const std::string& name,
+                        size_t subtask) {
+  std::vector<size_t> sources;
+  for (size_t i = 0; i < written.size(); ++i) {
+    if (written[i].find_list(name) != nullptr) sources.push_back(i);
+  }
+  return sources[subtask % sources.size()];
 }
 
 }  // namespace
@@ -163,7 +177,13 @@ Result<OperatorState> reassign(const std::vector<OperatorState>& written, int32_
       PENSTOCK_RETURN_NOT_OK(merge_keyed(state, range, &out));
     }
     for (const ListStateData& state : written[i].lists) {
+      const bool other_copy = state.meta.kind == StateKind::kBroadcast &&
+                              broadcast_source(written, state.meta.name, share.subtask) != i;
+      if (other_copy) continue;
       PENSTOCK_RETURN_NOT_OK(merge_list(state, i, share, &seen, &out));
+    }
+    for (const NativeState& state : written[i].native) {
+      if (overlap(state.key_groups, range)) out.native.push_back(state);
     }
   }
   return out;

@@ -83,8 +83,9 @@ class DeferredKeyedState {
  public:
   virtual ~DeferredKeyedState() = default;
   [[nodiscard]] virtual const StateMeta& meta() const = 0;
-  // Calls `visit` with the entries of each key group that has some, groups ascending. The bytes are
-  // those of KeyedStateData::groups and belong to the callee until the next call.
+  // Calls `visit` with the entries of each key group that has some, groups ascending. A group may
+  // come in several pieces, each of whole entries. The bytes are those of KeyedStateData::groups and
+  // belong to the callee until it returns.
   virtual Status for_each_group(
       const std::function<Status(int32_t group, std::string_view entries)>& visit) const = 0;
 };
@@ -134,7 +135,8 @@ struct OperatorState {
 };
 
 // State for subtask `subtask` of `parallelism`, out of the states that the subtasks of a checkpoint
-// (in order) wrote: key groups in its range, lists split round-robin, union lists whole.
+// (in order) wrote: key groups in its range, lists split round-robin, union lists whole, one of the
+// copies of a broadcast state. Of native state all that has some of its key groups.
 Result<OperatorState> reassign(const std::vector<OperatorState>& written, int32_t subtask,
                                int32_t parallelism, int32_t max_parallelism);
 

@@ -100,6 +100,41 @@ TEST(Reassign, UnionListGoesWholeToEverySubtask) {
   }
 }
 
+TEST(Reassign, BroadcastStateGoesToEverySubtaskOnce) {
+  std::vector<OperatorState> written(3);
+  written[0].lists.push_back(list("b", StateKind::kBroadcast, {"x", "y"}));
+  written[2].lists.push_back(list("b", StateKind::kBroadcast, {"x", "y"}));
+  for (int32_t p : {1, 2, 3, 5}) {
+    for (int32_t subtask = 0; subtask < p; ++subtask) {
+      const auto out = reassign(written, subtask, p, kGroups);
+      ASSERT_TRUE(out.is_ok());
+      ASSERT_NE(out.value().find_list("b"), nullptr);
+      EXPECT_EQ(out.value().find_list("b")->items, (std::vector<std::string>{"x", "y"}));
+    }
+  }
+}
+
+TEST(Reassign, NativeStateGoesToAllWhoHaveSomeOfItsKeyGroups) {
+  std::vector<OperatorState> written(2);
+  for (int32_t s : {0, 1}) {
+    NativeState native;
+    native.key_groups = key_group_range(s, kGroups, 2);
+    written[static_cast<size_t>(s)].native.push_back(native);
+  }
+  const auto starts = [&](int32_t subtask, int32_t parallelism) {
+    std::vector<int32_t> out;
+    const auto assigned = reassign(written, subtask, parallelism, kGroups);
+    for (const NativeState& native : assigned.value().native) {
+      out.push_back(native.key_groups.start);
+    }
+    return out;
+  };
+  EXPECT_EQ(starts(0, 1), (std::vector<int32_t>{0, 8}));
+  EXPECT_EQ(starts(0, 2), (std::vector<int32_t>{0}));
+  EXPECT_EQ(starts(1, 3), (std::vector<int32_t>{0, 8}));
+  EXPECT_EQ(starts(2, 3), (std::vector<int32_t>{8}));
+}
+
 TEST(Reassign, ContradictionsAreReported) {
   std::vector<OperatorState> written(2);
   written[0].keyed.push_back(keyed("s"));

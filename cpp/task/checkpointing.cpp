@@ -176,10 +176,7 @@ TaskState Checkpointing::task_state(const TaskId& task, OperatorStates state) co
 void Checkpointing::write_task(const TaskId& task, CheckpointId id, OperatorStates state) {
   const auto pending = pending_.find(id);
   if (pending == pending_.end()) return;  // given up meanwhile
-  auto file = [&]() -> Result<TaskFile> {
-    for (auto& [uid, operator_state] : state) PENSTOCK_RETURN_NOT_OK(operator_state.materialise());
-    return pending->second.files.write_task(task_state(task, std::move(state)));
-  }();
+  const auto file = pending->second.files.write_task(task_state(task, std::move(state)));
   if (!file.is_ok()) {
     carry_out(coordinator_->decline(id, task, file.status().message()));
     return;

@@ -36,7 +36,8 @@ def main(folder: Path) -> None:
         while not client.completed_checkpoints:
             assert not client.wait(0.01), "the job has ended before its checkpoint was complete"
         client.cancel().result()
-        shutil.copytree(Path(storage) / JOB_ID, folder / JOB_ID)
+        copied = folder / JOB_ID
+        shutil.copytree(Path(storage) / JOB_ID, copied, ignore=shutil.ignore_patterns(".lock"))
 
 
 if __name__ == "__main__":

@@ -28,10 +28,11 @@ __all__ = [
     "read_task_state",
 ]
 
+_KIND_COLUMNS = ("kind", "state", "form", "read back with another parallelism")
 FILE_KINDS = {row["file"]: int(row["kind"]) for row in page.table("kind", "file")}
 SECTIONS = {int(row["type"]): row for row in page.table("type", "section", "payload")}
-KEYED_KIND = 1
-VERSION = 1
+KINDS = {int(row["kind"]): row["form"] for row in page.table(*_KIND_COLUMNS)}
+VERSIONS = (1, 2)
 
 
 class DamagedError(Exception):
@@ -60,9 +61,28 @@ class State:
 
 
 @dataclass
+class NativeFile:
+    name: str
+    size: int
+    crc32c: int
+    content_id: str
+    content: bytes | None = None
+
+
+@dataclass
+class NativeState:
+    backend: str
+    about: bytes
+    key_groups: tuple[int, int]
+    states: list[State] = field(default_factory=list)
+    files: list[NativeFile] = field(default_factory=list)
+
+
+@dataclass
 class Operator:
     uid: str
     states: list[State] = field(default_factory=list)
+    native: list[NativeState] = field(default_factory=list)
 
     def state(self, name: str) -> State:
         (found,) = [state for state in self.states if state.name == name]
@@ -132,6 +152,9 @@ class Cursor:
             return self.take(self.read("u32")).decode()
         raise AssertionError(f"the page has no type {kind!r}")
 
+    def take_rest(self) -> bytes:
+        return self.take(len(self._data) - self.at)
+
     def read_fields(self, spec: str) -> list[Any]:
         return [self.read(kind) for _, kind in page.fields(spec)]
 
@@ -154,7 +177,7 @@ def read_sections(data: bytes, file_kind: str) -> list[Section]:
     _check(cursor.take(8) == b"PENSTOCK", "not the magic")
     version, kind, checksum = cursor.read_fields("version: u32, kind: u32, checksum: u32")
     _check(checksum == masked_crc32c(data[:16]), "header checksum")
-    _check((version, kind) == (VERSION, FILE_KINDS[file_kind]), "version or kind")
+    _check(version in VERSIONS and kind == FILE_KINDS[file_kind], "version or kind")
     sections: list[Section] = []
     while True:
         section = _read_section(cursor, data)
@@ -179,23 +202,24 @@ def read_task_state(data: bytes) -> TaskState:
     sections = read_sections(data, "task state")
     _check(bool(sections) and _name(sections[0]) == "task", "the task comes first")
     task = TaskState(*read_fields(sections[0].payload, _spec("task")))
-    missing = 0
-    for section in sections[1:]:
+    rest = sections[1:]
+    while rest:
+        section = rest.pop(0)
         name = _name(section)
-        _check((missing > 0) == (name == "key group"), "the number of key groups")
         if name == "operator":
             task.operators.append(Operator(*read_fields(section.payload, _spec(name))))
             continue
-        states = task.operators[-1].states
-        if name == "keyed state":
-            state, missing = _keyed_state(section.payload)
-            states.append(state)
-        elif name == "key group":
-            _add_key_group(section.payload, states[-1])
-            missing -= 1
+        _check(bool(task.operators), f"{name} without an operator")
+        operator = task.operators[-1]
+        if name == "counted keyed state":
+            operator.states.append(_counted_keyed_state(section.payload, rest))
+        elif name == "keyed state":
+            operator.states.append(_keyed_state(section.payload, rest))
+        elif name == "list state":
+            operator.states.append(_list_state(section.payload))
         else:
-            states.append(_list_state(section.payload))
-    _check(missing == 0, "the number of key groups")
+            _check(name == "native state", f"{name} out of place")
+            operator.native.append(_native_state(section.payload, rest))
     return task
 
 
@@ -217,6 +241,10 @@ def read_checkpoint(directory: Path) -> tuple[dict[str, Any], list[TaskState]]:
         task = read_task_state(data)
         _check((task.vertex, task.subtask) == (listed["vertex"], listed["subtask"]), "task")
         tasks.append(task)
+    for listed in metadata.get("shared_files", []):
+        data = (directory.parent / "shared" / listed["content_id"]).read_bytes()
+        _check(len(data) == listed["size"], f"size of {listed['content_id']}")
+        _check(crc32c(data) == listed["crc32c"], f"checksum of {listed['content_id']}")
     return metadata, tasks
 
 
@@ -234,31 +262,75 @@ def _description(cursor: Cursor) -> State:
     return State(*cursor.read_fields(page.definition("description")))
 
 
-def _keyed_state(payload: bytes) -> tuple[State, int]:
+def _take(rest: list[Section], name: str) -> bytes:
+    _check(bool(rest) and _name(rest[0]) == name, f"{name} is missing")
+    return rest.pop(0).payload
+
+
+def _begin_keyed_state(payload: bytes, name: str) -> tuple[State, list[int]]:
     cursor = Cursor(payload)
     state = _description(cursor)
-    first, last, groups = cursor.read_fields(_spec("keyed state").removeprefix("description, "))
-    _check(cursor.at_end and state.kind == KEYED_KIND, "keyed state")
+    first, last, *more = cursor.read_fields(_spec(name).removeprefix("description, "))
+    _check(cursor.at_end and KINDS[state.kind] == "keyed", "keyed state")
     state.key_groups = (first, last)
-    return state, groups
+    return state, more
 
 
-def _add_key_group(payload: bytes, state: State) -> None:
+def _counted_keyed_state(payload: bytes, rest: list[Section]) -> State:
+    state, (count,) = _begin_keyed_state(payload, "counted keyed state")
+    groups = [_add_key_group(_take(rest, "key group"), state)[0] for _ in range(count)]
+    _check(len(set(groups)) == count, "a key group comes twice")
+    return state
+
+
+def _keyed_state(payload: bytes, rest: list[Section]) -> State:
+    state, _ = _begin_keyed_state(payload, "keyed state")
+    groups = []
+    while rest and _name(rest[0]) == "key group":
+        groups.append(_add_key_group(rest.pop(0).payload, state))
+    _check(groups == sorted(groups, key=lambda group: group[0]), "key groups ascend")
+    end = read_fields(_take(rest, "end of keyed state"), _spec("end of keyed state"))
+    _check(end == [len(groups), sum(size for _, size in groups)], "the end of a keyed state")
+    return state
+
+
+def _add_key_group(payload: bytes, state: State) -> tuple[int, int]:
+    """The group and the bytes of its entries."""
     cursor = Cursor(payload)
     group = cursor.read("i32")
+    size = len(payload) - cursor.at
     assert state.key_groups is not None
     _check(state.key_groups[0] <= group <= state.key_groups[1], f"key group {group}")
-    _check(all(group != known for known, _, _, _ in state.entries), f"key group {group} twice")
     while not cursor.at_end:
         key, namespace, value = cursor.read_fields(page.definition("entry"))
         state.entries.append((group, key, namespace, value))
+    return group, size
+
+
+def _native_state(payload: bytes, rest: list[Section]) -> NativeState:
+    cursor = Cursor(payload)
+    spec = _spec("native state").removesuffix(", states, files")
+    backend, about, first, last = cursor.read_fields(spec)
+    native = NativeState(backend, about, (first, last))
+    native.states = [_description(cursor) for _ in range(cursor.read("u32"))]
+    _, _, each = page.definition("files").partition("then each: ")
+    native.files = [NativeFile(*cursor.read_fields(each)) for _ in range(cursor.read("u32"))]
+    _check(cursor.at_end, "native state")
+    for file in native.files:
+        if not file.content_id:
+            content = Cursor(_take(rest, "file"))
+            _check(content.read("text") == file.name, "the order of the files")
+            file.content = content.take_rest()
+            _check(len(file.content) == file.size, f"size of {file.name}")
+            _check(crc32c(file.content) == file.crc32c, f"checksum of {file.name}")
+    return native
 
 
 def _list_state(payload: bytes) -> State:
     cursor = Cursor(payload)
     state = _description(cursor)
     state.items = [cursor.read("bytes") for _ in range(cursor.read("u32"))]
-    _check(cursor.at_end and state.kind != KEYED_KIND, "list state")
+    _check(cursor.at_end and KINDS[state.kind] == "list", "list state")
     return state
 
 
