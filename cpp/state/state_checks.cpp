@@ -82,12 +82,16 @@ Status check_same(const StateMeta& known, const TtlConfig& known_ttl, const Stat
   return Status::ok();
 }
 
+std::optional<TypeMigration> migration_of(const StateMeta& written, const StateMeta& asked) {
+  return TypeMigration::between(asked.kind, type_without_ttl(written), type_without_ttl(asked));
+}
+
 Status check_restored(const StateMeta& written, const StateMeta& asked) {
-  if (written.kind != asked.kind || written.namespace_type != asked.namespace_type ||
-      type_without_ttl(written) != type_without_ttl(asked)) {
-    return differ(written, "was written as", asked, "now it is");
-  }
-  return Status::ok();
+  const bool same_place =
+      written.kind == asked.kind && written.namespace_type == asked.namespace_type;
+  const bool readable = same_place && (type_without_ttl(written) == type_without_ttl(asked) ||
+                                       migration_of(written, asked).has_value());
+  return readable ? Status::ok() : differ(written, "was written as", asked, "now it is");
 }
 
 }  // namespace penstock

@@ -4,10 +4,12 @@
 // Thread safety: functions without state.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "common/status.h"
 #include "state/state_descriptor.h"
+#include "state/type_migration.h"
 
 namespace penstock {
 
@@ -24,8 +26,11 @@ std::string type_without_ttl(const StateMeta& meta);
 // kTypeError naming both when `asked` is not what is known as `known` in this run.
 Status check_same(const StateMeta& known, const TtlConfig& known_ttl, const StateMeta& asked,
                   const TtlConfig& asked_ttl);
+// How values of a state that was `written` become those that are `asked` for; nullopt when the types
+// are equal, or too different.
+std::optional<TypeMigration> migration_of(const StateMeta& written, const StateMeta& asked);
 // kTypeError naming both when `asked` cannot go on with what was `written`. A time to live may have
-// been switched on or off in between.
+// been switched on or off in between, and rows may have grown: then the values have to be migrated.
 Status check_restored(const StateMeta& written, const StateMeta& asked);
 
 }  // namespace penstock

@@ -58,19 +58,18 @@ std::unique_ptr<HeapTable> make_table(StateKind kind) {
   }
 }
 
-// What `table` holds, with timestamps or without them.
-Result<std::unique_ptr<HeapTable>> switch_ttl(HeapTable* table, StateKind kind, bool on,
-                                              int64_t timestamp) {
-  std::unique_ptr<HeapTable> switched = make_table(kind);
+// What `table` holds, each value as `change`(value, &changed) makes it.
+template <typename Change>
+Result<std::unique_ptr<HeapTable>> changed_table(HeapTable* table, StateKind kind, Change change) {
+  std::unique_ptr<HeapTable> made = make_table(kind);
   std::string changed;
   PENSTOCK_RETURN_NOT_OK(table->visit_canonical(
       [&](std::string_view key, std::string_view name_space, std::string_view value) {
         changed.clear();
-        PENSTOCK_RETURN_NOT_OK(on ? add_timestamps(kind, timestamp, value, &changed)
-                                  : strip_timestamps(kind, value, &changed));
-        return switched->restore_entry({key, hash_of(key), name_space}, changed);
+        PENSTOCK_RETURN_NOT_OK(change(value, &changed));
+        return made->restore_entry({key, hash_of(key), name_space}, changed);
       }));
-  return switched;
+  return made;
 }
 
 }  // namespace
@@ -93,15 +92,33 @@ Result<HeapKeyedStateBackend::State*> HeapKeyedStateBackend::open(
     return state.get();
   } else {
     PENSTOCK_RETURN_NOT_OK(check_restored(state->meta, asked));
-    if (has_ttl(state->meta) != has_ttl(asked)) {
-      PENSTOCK_ASSIGN_OR_RETURN(
-          state->table, switch_ttl(state->table.get(), asked.kind, has_ttl(asked), restored_at_));
-    }
+    PENSTOCK_RETURN_NOT_OK(go_over_to(asked, state.get()));
   }
   state->meta = asked;
   state->ttl = descriptor.ttl;
   state->opened = true;
   return state.get();
+}
+
+Status HeapKeyedStateBackend::go_over_to(const StateMeta& asked, State* state) const {
+  const StateKind kind = asked.kind;
+  if (const auto migration = migration_of(state->meta, asked)) {
+    const bool timestamps = has_ttl(state->meta);
+    PENSTOCK_ASSIGN_OR_RETURN(
+        state->table,
+        changed_table(state->table.get(), kind, [&](std::string_view value, std::string* changed) {
+          return migration->apply(kind, timestamps, value, changed);
+        }));
+  }
+  const bool on = has_ttl(asked);
+  if (has_ttl(state->meta) == on) return Status::ok();
+  PENSTOCK_ASSIGN_OR_RETURN(
+      state->table,
+      changed_table(state->table.get(), kind, [&](std::string_view value, std::string* changed) {
+        return on ? add_timestamps(kind, restored_at_, value, changed)
+                  : strip_timestamps(kind, value, changed);
+      }));
+  return Status::ok();
 }
 
 Result<ValueTable*> HeapKeyedStateBackend::value_table(const StateDescriptor& descriptor) {
