@@ -1,9 +1,10 @@
 PYTHON := .venv/bin/python
 TARGET ?= local
 JOBS ?= $(shell nproc)
+SECONDS ?= 1200
 
 .PHONY: help bootstrap build build-tests test test-cpp test-python test-spark lint format demo \
-  wheel bench faults sanitize clean
+  wheel bench faults fuzz sanitize clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -52,6 +53,9 @@ faults: build ## kill jobs, damage checkpoints: the long form
 
 sanitize: bootstrap ## C++ and native Python tests under ASan, UBSan and TSan
 	scripts/sanitize
+
+fuzz: bootstrap ## libFuzzer over all that reads bytes from disk: make fuzz SECONDS=1200 (of CPU)
+	scripts/fuzz --seconds $(SECONDS) --jobs $(JOBS)
 
 clean: ## remove all that was built (the venv stays)
 	rm -rf build dist python/penstock/_core.*.so* .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -63,6 +63,8 @@ bool KeyReader::read_varint(uint64_t* value) {
   for (int shift = 0; shift < 64; shift += 7) {
     uint8_t byte = 0;
     if (!read_byte(&byte)) return false;
+    // One number has one encoding: no zeros at the end, and no bits above the 64th.
+    if ((byte == 0 && shift > 0) || (shift == 63 && byte > 1)) return false;
     *value |= static_cast<uint64_t>(byte & 0x7f) << shift;
     if (byte < 0x80) return true;
   }

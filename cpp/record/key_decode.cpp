@@ -1,6 +1,7 @@
 // decode_keys(): a column of values from encoded keys.
 
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -22,6 +23,10 @@ struct Decimal128 {
 };
 
 __extension__ using Uint128 = unsigned __int128;
+__extension__ using Int128 = __int128;
+
+// One value has one encoding: each of these answers false to bytes that encode_*() would not have
+// written. Otherwise a damaged key would turn into another key's value.
 
 // An int or big int. `negative` belongs to `magnitude`; false when it needs more than 128 bits.
 bool read_integer(KeyTag tag, KeyReader* reader, bool* negative, Uint128* magnitude) {
@@ -39,7 +44,8 @@ bool read_integer(KeyTag tag, KeyReader* reader, bool* negative, Uint128* magnit
   }
   *magnitude = 0;
   for (const char byte : bytes) *magnitude = (*magnitude << 8) | static_cast<uint8_t>(byte);
-  return true;
+  const Uint128 greatest_int = Uint128{kSignBit64} - (*negative ? 0 : 1);
+  return *magnitude > greatest_int && bytes.front() != '\0';
 }
 
 template <typename T>
@@ -63,19 +69,30 @@ bool decode_floating(KeyTag tag, KeyReader* reader, const DataType&, T* value) {
   uint64_t bits = 0;
   if (tag != KeyTag::kFloat || !reader->read_u64(&bits)) return false;
   bits = (bits & kSignBit64) != 0 ? bits & ~kSignBit64 : ~bits;
-  *value = static_cast<T>(std::bit_cast<double>(bits));
-  return true;
+  const auto number = std::bit_cast<double>(bits);
+  if (std::isnan(number)) {
+    *value = std::numeric_limits<T>::quiet_NaN();
+    return bits == std::bit_cast<uint64_t>(std::numeric_limits<double>::quiet_NaN());
+  }
+  if (std::is_same_v<T, float> && std::isfinite(number) &&
+      std::abs(number) > double{std::numeric_limits<float>::max()}) {
+    return false;
+  }
+  *value = static_cast<T>(number);
+  return double{*value} == number && bits != kSignBit64;  // there is one zero
 }
 
 // seconds and nanoseconds in the type's unit, when they fit exactly.
 bool read_instant(KeyReader* reader, TimeUnit unit, int64_t* value) {
   int64_t seconds = 0;
   uint32_t nanos = 0;
-  if (!reader->read_i64(&seconds) || !reader->read_u32(&nanos)) return false;
+  if (!reader->read_i64(&seconds) || !reader->read_u32(&nanos) || nanos >= 1000000000) return false;
   const int64_t per_second = units_per_second(unit);
   const int64_t nanos_per_unit = 1000000000 / per_second;
-  return nanos % nanos_per_unit == 0 && !__builtin_mul_overflow(seconds, per_second, value) &&
-         !__builtin_add_overflow(*value, nanos / nanos_per_unit, value);
+  // In 128 bits: the seconds of the earliest instants are rounded down to less than 64 bits hold.
+  const Int128 units = Int128{seconds} * per_second + nanos / nanos_per_unit;
+  *value = static_cast<int64_t>(units);
+  return nanos % nanos_per_unit == 0 && units == *value;
 }
 
 bool decode_timestamp(KeyTag tag, KeyReader* reader, const DataType& type, int64_t* value) {
@@ -93,7 +110,7 @@ bool decode_time(KeyTag tag, KeyReader* reader, const DataType& type, T* value) 
   if (tag != KeyTag::kTime || !reader->read_i64(&nanos)) return false;
   const int64_t nanos_per_unit = 1000000000 / units_per_second(type.unit);
   *value = static_cast<T>(nanos / nanos_per_unit);
-  return nanos % nanos_per_unit == 0;
+  return nanos % nanos_per_unit == 0 && *value == nanos / nanos_per_unit;
 }
 
 bool decode_date32(KeyTag tag, KeyReader* reader, const DataType&, int32_t* value) {
@@ -118,6 +135,7 @@ bool decode_decimal(KeyTag tag, KeyReader* reader, const DataType& type, Decimal
     return false;
   }
   // Encoded without trailing zeros; the column's scale puts them back.
+  if (magnitude == 0 ? exponent != 0 : magnitude % 10 == 0) return false;
   if (magnitude != 0 && exponent < -type.scale) return false;
   for (int64_t k = int64_t{exponent} + type.scale; magnitude != 0 && k > 0; --k) {
     if (__builtin_mul_overflow(magnitude, Uint128{10}, &magnitude)) return false;
@@ -245,6 +263,16 @@ Result<Keys> pick_elements(const Keys& keys, const DataType& type, int path) {
 
 // A whole tuple as a struct: one child per element.
 Result<Column> decode_struct(const Keys& keys, const DataTypePtr& type) {
+  for (size_t row = 0; row < keys.size(); ++row) {
+    KeyReader reader(keys[row]);
+    KeyTag tag{};
+    uint64_t count = 0;
+    KeyReader whole(keys[row]);
+    const bool good = reader.read_tag(&tag) && tag == KeyTag::kTuple &&
+                      reader.read_varint(&count) && count == type->children.size() &&
+                      whole.skip_value() && whole.at_end();
+    if (!good) return corrupt(*type, row);
+  }
   Column column;
   column.type = type;
   column.length = static_cast<int64_t>(keys.size());

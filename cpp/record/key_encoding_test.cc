@@ -242,6 +242,46 @@ TEST(KeyDecoding, WrongBytesAreCorruptionAndNeverReadPastTheEnd) {
   EXPECT_EQ(decode_keys({large}, utf8()).status().code(), StatusCode::kCorruption);
 }
 
+// Bytes that would decode to a value which encodes to other bytes; `make fuzz` looks for more.
+TEST(KeyDecoding, BytesThatNoValueEncodesToAreCorruption) {
+  using std::string;
+  const std::vector<std::pair<const char*, string>> wrong = {
+      {"u", string("\x07\x81\x00", 3) + "a"},            // length with a zero at its end
+      {"L", string("\x05\x01\x00\x00\x00\x01\x05", 7)},  // big int that is an int
+      {"d:38,0", string("\x09\x80\x00\x00\x00\x05\x01\x00\x00\x00\x01\x07", 12)},  // the same
+      {"d:38,0",
+       string("\x09\x80\x00\x00\x00\x05\x01\x00\x00\x00\x09\x00", 12) + string(8, '\x99')},
+      {"g", string("\x06\x7f\xff\xff\xff\xff\xff\xff\xff", 9)},    // minus zero
+      {"g", string("\x06\xff\xf8\x00\x00\x00\x00\x00\x01", 9)},    // another NaN
+      {"f", string("\x06\xbf\xb9\x99\x99\x99\x99\x99\x9a", 9)},    // 0.1 is no float32
+      {"f", string("\x06\xff\xe1\xcc\xf3\x85\xeb\xc8\xa0", 9)},    // 1e308 neither
+      {"ttm", string("\x0d\x80\x2a\xa1\xef\xb9\x4e\x00\x00", 9)},  // 12e15 ns: no int32 of ms
+      {"tsn:", string("\x0b\x80\x00\x00\x00\x00\x00\x00\x00\x3b\x9a\xca\x00", 13)},  // 1e9 nanos
+      {"d:38,0", string("\x09\x80\x00\x00\x00\x04\x80\x00\x00\x00\x00\x00\x00\x0a", 14)},  // 10e0
+      {"d:38,0", string("\x09\x80\x00\x00\x01\x04\x80\x00\x00\x00\x00\x00\x00\x00", 14)},  // 0e1
+  };
+  for (const auto& [format, bytes] : wrong) {
+    EXPECT_EQ(decode_keys({bytes}, flat_type(format)).status().code(), StatusCode::kCorruption)
+        << format << " " << hex(bytes);
+  }
+  string three;
+  encode_tuple_header(3, &three);
+  for (int i = 0; i < 3; ++i) encode_int64(i, &three);
+  const auto pair = nested_type("+s", {field("a", int64()), field("b", int64())});
+  EXPECT_EQ(decode_keys({three}, pair).status().code(), StatusCode::kCorruption);
+}
+
+TEST(KeyDecoding, EarliestAndLatestInstantsComeBack) {
+  for (const char* format : {"tsn:", "tsu:UTC", "tDn", "tDm"}) {
+    const auto column = fixed_column<int64_t>(
+        format, {std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max(), -1});
+    const EncodedKeys keys = encode_keys({column}, 4).value();
+    const auto back = decode_keys(views(keys), column.type);
+    ASSERT_TRUE(back.is_ok()) << format << ": " << back.status().message();
+    EXPECT_EQ(render_all(back.value()), render_all(column));
+  }
+}
+
 TEST(KeyEncoding, OrderOfIntsIsOrderOfBytes) {
   const int64_t values[] = {std::numeric_limits<int64_t>::min(), -2, -1, 0, 1, 2,
                             std::numeric_limits<int64_t>::max()};
