@@ -75,8 +75,9 @@ inline StateDescriptor described(StateKind kind, const std::string& name = "stat
 // (key, namespace) -> entries of a canonical snapshot, in their order.
 using CanonicalEntries = std::map<std::pair<std::string, std::string>, std::vector<std::string>>;
 
+// Public, since a test may need an object to help it.
 class BackendContract : public testing::TestWithParam<BackendCase> {
- protected:
+ public:
   static constexpr int32_t kMaxParallelism = 16;
 
   BackendContext context(KeyGroupRange groups = {0, kMaxParallelism - 1}) {

@@ -4,6 +4,12 @@
 
 namespace penstock {
 
+TimerProbe::TimerProbe(const TimerView& timer) : view(timer) {
+  if (timer.key.size() + timer.name_space.size() > kInlineBytes) return;
+  tag = cell_fill(timer.key, timer.name_space, &cell);
+  key_bytes = static_cast<uint8_t>(timer.key.size());
+}
+
 HeapTimerQueue::~HeapTimerQueue() { TimerTreeTraits::release(popped_); }
 
 Status HeapTimerQueue::add(const TimerView& timer) {
@@ -11,23 +17,21 @@ Status HeapTimerQueue::add(const TimerView& timer) {
   if (size >= UINT32_MAX - 64) {
     return Status::not_supported("a timer with a key of " + std::to_string(size) + " bytes");
   }
+  const TimerProbe probe(timer);
   bool inserted = false;
-  TimerEntry* const entry = timers_.find_or_insert(timer, &inserted);
+  TimerEntry* const entry = timers_.find_or_insert(probe, &inserted);
   if (!inserted) return Status::ok();
-  entry->timestamp = timer.timestamp;
-  entry->hash = timer.hash;
-  entry->tag = cell_fill(timer.key, timer.name_space, &entry->cell);
-  if (entry->tag == kBlobTag) {
+  *entry = {timer.timestamp, timer.hash, probe.tag, probe.key_bytes, probe.cell};
+  if (probe.tag == kBlobTag) {
+    cell_fill(timer.key, timer.name_space, &entry->cell);
     entry->cell.out.extra = static_cast<uint32_t>(timer.key.size());
-  } else {
-    entry->key_bytes = static_cast<uint8_t>(timer.key.size());
   }
   return Status::ok();
 }
 
 Status HeapTimerQueue::remove(const TimerView& timer) {
   TimerEntry removed{};
-  timers_.take(timer, &removed);
+  timers_.take(TimerProbe(timer), &removed);
   TimerTreeTraits::release(removed);
   return Status::ok();
 }

@@ -30,9 +30,19 @@ struct TimerEntry {
   [[nodiscard]] TimerView view() const { return {timestamp, key(), hash, name_space()}; }
 };
 
+// A timer made ready to be compared with many: short ones are compared as numbers.
+struct TimerProbe {
+  explicit TimerProbe(const TimerView& timer);
+
+  TimerView view;
+  uint8_t tag = kBlobTag;
+  uint8_t key_bytes = 0;
+  Cell cell{.words = {0, 0}};  // of short keys
+};
+
 struct TimerTreeTraits {
   using Entry = TimerEntry;
-  using Probe = TimerView;
+  using Probe = TimerProbe;
   static constexpr uint16_t kFirstLeaf = 16;
 
   static void retain(const Entry& entry) { cell_retain(entry.cell, entry.tag); }
@@ -41,10 +51,22 @@ struct TimerTreeTraits {
     retain(entry);
     return entry;
   }
-  static int compare(const TimerView& timer, const Entry& entry) {
-    if (timer.timestamp != entry.timestamp) return timer.timestamp < entry.timestamp ? -1 : 1;
-    const int by_key = timer.key.compare(entry.key());
-    return by_key != 0 ? by_key : timer.name_space.compare(entry.name_space());
+  static int compare(const TimerProbe& probe, const Entry& entry) {
+    if (probe.view.timestamp != entry.timestamp) {
+      return probe.view.timestamp < entry.timestamp ? -1 : 1;
+    }
+    // With keys of the same length the order of (key, namespace) is that of both as one string, and
+    // the zeros behind a shorter one sort it first or leave it equal.
+    if (entry.tag != kBlobTag && probe.tag != kBlobTag && probe.key_bytes == entry.key_bytes) {
+      for (const int word : {0, 1}) {
+        const uint64_t one = __builtin_bswap64(probe.cell.words[word]);
+        const uint64_t other = __builtin_bswap64(entry.cell.words[word]);
+        if (one != other) return one < other ? -1 : 1;
+      }
+      return int{probe.tag} - int{entry.tag};
+    }
+    const int by_key = probe.view.key.compare(entry.key());
+    return by_key != 0 ? by_key : probe.view.name_space.compare(entry.name_space());
   }
 };
 
