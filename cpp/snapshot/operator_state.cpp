@@ -121,6 +121,7 @@ Status OperatorState::materialise() {
     }));
     keyed.push_back(std::move(data));
   }
+  for (NativeState& one : native) PENSTOCK_RETURN_NOT_OK(one.complete());
   return Status::ok();
 }
 

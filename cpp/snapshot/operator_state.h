@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/ids.h"
@@ -109,6 +110,14 @@ struct NativeState {
   std::vector<StateMeta> states;
   std::vector<StateFile> files;
   std::shared_ptr<void> owner;  // keeps the files where they are
+  // Makes the files and fills `files`, which takes time: in a snapshot what is left for the
+  // asynchronous part. Empty: they are there.
+  std::function<Status(NativeState*)> make_files;
+  // To be called before `files` is looked at; off the task's thread. Does nothing the second time.
+  Status complete() {
+    const auto make = std::exchange(make_files, nullptr);
+    return make ? make(this) : Status::ok();
+  }
 };
 
 // What a snapshot is for.
@@ -127,7 +136,7 @@ struct OperatorState {
   [[nodiscard]] bool empty() const {
     return keyed.empty() && lists.empty() && deferred.empty() && native.empty();
   }
-  // Reads out what is deferred, into `keyed`.
+  // Reads out what is deferred, into `keyed`, and completes what is native.
   Status materialise();
   // nullptr when there is none of that name.
   [[nodiscard]] const KeyedStateData* find_keyed(std::string_view name) const;

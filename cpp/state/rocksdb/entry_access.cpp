@@ -1,0 +1,166 @@
+#include "state/rocksdb/entry_access.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "state/rocksdb/list_bytes.h"
+
+namespace penstock {
+
+namespace {
+
+// What has to be read of a batch: keys one behind the other, and where each ends.
+struct Misses {
+  std::string bytes;
+  std::vector<uint32_t> hashes;
+  std::vector<size_t> ends;
+  [[nodiscard]] std::string_view key(size_t i) const {
+    const size_t begin = i == 0 ? 0 : ends[i - 1];
+    return std::string_view(bytes).substr(begin, ends[i] - begin);
+  }
+};
+
+}  // namespace
+
+TierRecord* EntryAccess::find_small(const EntryPlace& place, size_t limit) {
+  if (TierRecord* record = young()->find(place.hash, place.key)) return record;
+  for (size_t i = 0; i < layers_.frozen(); ++i) {
+    const TierRecord* const found = layers_.frozen(i).records().find(place.hash, place.key);
+    if (found == nullptr) continue;
+    if (found->has(TierRecord::kPartial) || found->value_size > limit) return nullptr;
+    TierRecord* record = young()->insert(place.hash, place.key, found->value_size);
+    record = young()->set_value(record, found->value());
+    record->flags = found->flags & TierRecord::kAbsent;
+    record->clean_size = record->value_size;
+    return record;
+  }
+  return nullptr;
+}
+
+Result<TierRecord*> EntryAccess::load(const EntryPlace& place) {
+  rocksdb::PinnableSlice value;
+  RocksStore* const store = layers_.store();
+  const rocksdb::Status status = store->db()->Get(rocksdb::ReadOptions(), layers_.family()->handle,
+                                                  to_slice(place.key), &value);
+  PENSTOCK_RETURN_NOT_OK(store_loaded(place, status, to_view(value)));
+  return young()->find(place.hash, place.key);
+}
+
+Status EntryAccess::store_loaded(const EntryPlace& place, const rocksdb::Status& status,
+                                 std::string_view value) {
+  if (!status.ok() && !status.IsNotFound()) {
+    return layers_.store()->check(status, layers_.family()->meta.name);
+  }
+  TierRecord* record = young()->insert(place.hash, place.key, status.ok() ? value.size() : 0);
+  if (status.ok()) {
+    record = young()->set_value(record, value);
+  } else {
+    record->flags = TierRecord::kAbsent;
+  }
+  record->clean_size = record->value_size;
+  return Status::ok();
+}
+
+Result<TierRecord*> EntryAccess::complete(const EntryPlace& place, TierRecord* part) {
+  std::string value;
+  RocksStore* const store = layers_.store();
+  const rocksdb::Status status = store->db()->Get(rocksdb::ReadOptions(), layers_.family()->handle,
+                                                  to_slice(place.key), &value);
+  if (!status.IsNotFound())
+    PENSTOCK_RETURN_NOT_OK(store->check(status, layers_.family()->meta.name));
+  const size_t clean = value.size();
+  if (clean > 0) value.push_back(kListSeparator);
+  value.append(part->value());
+  part = young()->set_value(part, value);
+  part->flags = TierRecord::kDirty;
+  part->clean_size = static_cast<uint32_t>(clean);
+  return part;
+}
+
+Status EntryAccess::damaged(const char* what) {
+  return layers_.store()->check(rocksdb::Status::Corruption(std::string(what) + " that is none"),
+                                layers_.family()->meta.name);
+}
+
+Status EntryAccess::put(const EntryPlace& place, std::string_view value) {
+  TierRecord* record = young()->find(place.hash, place.key);
+  const bool in_place = record != nullptr && value.size() <= record->value_capacity;
+  if (record == nullptr) record = young()->insert(place.hash, place.key, value.size());
+  record = young()->set_value(record, value);
+  record->flags = TierRecord::kDirty;
+  record->clean_size = 0;
+  layers_.young().set_dirty();
+  return in_place ? Status::ok() : layers_.changed();
+}
+
+Status EntryAccess::remove(const EntryPlace& place) {
+  TierRecord* record = young()->find(place.hash, place.key);
+  const bool known = record != nullptr;
+  if (known && record->flags == TierRecord::kAbsent) return Status::ok();
+  if (!known) record = young()->insert(place.hash, place.key, 0);
+  record->value_size = 0;
+  record->clean_size = 0;
+  record->flags = TierRecord::kDirty | TierRecord::kAbsent;
+  layers_.young().set_dirty();
+  return known ? Status::ok() : layers_.changed();
+}
+
+bool EntryAccess::is_known(const EntryPlace& place) {
+  if (young()->find(place.hash, place.key) != nullptr) return true;
+  for (size_t i = 0; i < layers_.frozen(); ++i) {
+    if (layers_.frozen(i).records().find(place.hash, place.key) != nullptr) return true;
+  }
+  return false;
+}
+
+Status EntryAccess::prepare(const EncodedKeys& keys) {
+  Misses misses;
+  for (size_t i = 0; i < keys.hashes.size(); ++i) {
+    const EntryKey entry{keys.bytes.bytes_at(static_cast<int64_t>(i)), keys.hashes[i], {}};
+    const EntryPlace place = place_of(entry);
+    if (is_known(place)) continue;
+    misses.bytes.append(place.key);
+    misses.ends.push_back(misses.bytes.size());
+    misses.hashes.push_back(place.hash);
+  }
+  std::vector<std::pair<rocksdb::Slice, uint32_t>> sorted;
+  sorted.reserve(misses.ends.size());
+  for (size_t i = 0; i < misses.ends.size(); ++i) {
+    sorted.emplace_back(to_slice(misses.key(i)), misses.hashes[i]);
+  }
+  const auto less = [](const auto& a, const auto& b) { return a.first.compare(b.first) < 0; };
+  const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
+  std::sort(sorted.begin(), sorted.end(), less);
+  sorted.erase(std::unique(sorted.begin(), sorted.end(), same), sorted.end());
+
+  std::vector<rocksdb::Slice> slices;
+  slices.reserve(sorted.size());
+  for (const auto& [slice, hash] : sorted) slices.push_back(slice);
+  const auto values = std::make_unique<rocksdb::PinnableSlice[]>(slices.size());
+  std::vector<rocksdb::Status> statuses(slices.size());
+  layers_.store()->db()->MultiGet(rocksdb::ReadOptions(), layers_.family()->handle, slices.size(),
+                                  slices.data(), values.get(), statuses.data(), true);
+  for (size_t i = 0; i < slices.size(); ++i) {
+    const EntryPlace place{sorted[i].second, to_view(slices[i])};
+    PENSTOCK_RETURN_NOT_OK(store_loaded(place, statuses[i], to_view(values[i])));
+  }
+  return layers_.changed();
+}
+
+Status EntryAccess::for_each(const EntryVisitor& visit) {
+  PENSTOCK_RETURN_NOT_OK(layers_.tier()->flush());
+  RocksStore* const store = layers_.store();
+  const std::string& state = layers_.family()->meta.name;
+  const std::unique_ptr<rocksdb::Iterator> it(
+      store->db()->NewIterator(rocksdb::ReadOptions(), layers_.family()->handle));
+  for (it->SeekToFirst(); it->Valid(); it->Next()) {
+    EntryKeyParts parts;
+    if (!split_entry_key(to_view(it->key()), &parts)) {
+      return damaged("a key");
+    }
+    PENSTOCK_RETURN_NOT_OK(visit(parts.key, parts.name_space, to_view(it->value())));
+  }
+  return store->check(it->status(), state);
+}
+
+}  // namespace penstock

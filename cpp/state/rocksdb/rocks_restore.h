@@ -1,0 +1,34 @@
+// Filling a database from a checkpoint or savepoint.
+//
+// Thread safety: functions without state; the directory and the store belong to the caller.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "snapshot/operator_state.h"
+#include "state/rocksdb/rocks_store.h"
+
+namespace penstock {
+
+// Puts the files of `native` at `path`, as a database that can be opened there: hard links where
+// possible (SST files never change), copies else.
+Status place_files(const NativeState& native, const std::string& path);
+
+// The states in all of `natives`. kCorruption when two do not agree what a state is.
+Result<std::vector<StateMeta>> states_of(const std::vector<NativeState>& natives);
+
+// Takes over into `store`, which has families for all states, the key groups in `range` of what
+// others wrote.
+Status merge_natives(RocksStore* store, const std::vector<NativeState>& natives,
+                     const KeyGroupRange& range);
+
+// Takes over one canonical state. REQUIRES: the store has a family for it.
+Status ingest_canonical(RocksStore* store, const KeyedStateData& data, const KeyGroupRange& range,
+                        int32_t max_parallelism);
+
+// Rewrites a family whose values had timestamps (or none) as one of `meta`, whose values have none
+// (or `now`).
+Status switch_ttl(RocksStore* store, const StateMeta& meta, int64_t now);
+
+}  // namespace penstock

@@ -1,0 +1,58 @@
+#include "state/rocksdb/sorted_files.h"
+
+#include <filesystem>
+#include <system_error>
+
+#include "state/rocksdb/rocks_keys.h"
+
+namespace penstock {
+
+namespace {
+rocksdb::Options options_of(const RocksStore& store, const StateMeta& meta) {
+  rocksdb::Options options(make_db_options(store.setup().settings, *store.setup().memory),
+                           store.options_for(meta));
+  options.env = store.env();
+  return options;
+}
+}  // namespace
+
+SortedFiles::SortedFiles(RocksStore* store, const StateMeta& meta)
+    : store_(store),
+      state_(meta.name),
+      options_(options_of(*store, meta)),
+      file_bytes_(options_.target_file_size_base) {}
+
+SortedFiles::~SortedFiles() {
+  std::error_code ignored;
+  for (const std::string& path : paths_) std::filesystem::remove(path, ignored);
+}
+
+Status SortedFiles::add(std::string_view key, std::string_view value) {
+  if (writer_ == nullptr) PENSTOCK_RETURN_NOT_OK(open_file());
+  PENSTOCK_RETURN_NOT_OK(store_->check(writer_->Put(to_slice(key), to_slice(value)), state_));
+  return writer_->FileSize() >= file_bytes_ ? finish_file() : Status::ok();
+}
+
+Status SortedFiles::open_file() {
+  paths_.push_back(store_->setup().directory->unused_path("run-") + ".sst");
+  writer_ = std::make_unique<rocksdb::SstFileWriter>(rocksdb::EnvOptions(), options_);
+  return store_->check(writer_->Open(paths_.back()), state_);
+}
+
+Status SortedFiles::finish_file() {
+  const Status status = store_->check(writer_->Finish(), state_);
+  writer_.reset();
+  return status;
+}
+
+Status SortedFiles::ingest_into(const RocksFamily& family) {
+  if (writer_ != nullptr) PENSTOCK_RETURN_NOT_OK(finish_file());
+  if (paths_.empty()) return Status::ok();
+  rocksdb::IngestExternalFileOptions options;
+  options.move_files = true;
+  // A file that is in checkpoints is never written to again.
+  options.write_global_seqno = false;
+  return store_->check(store_->db()->IngestExternalFile(family.handle, paths_, options), state_);
+}
+
+}  // namespace penstock

@@ -1,0 +1,42 @@
+// SortedFiles: sorted entries made into SST files and handed to a database, past its memtables.
+//
+// Thread safety: none.
+#pragma once
+
+#include <rocksdb/sst_file_writer.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "state/rocksdb/rocks_store.h"
+
+namespace penstock {
+
+class SortedFiles {
+ public:
+  // For entries of `meta`. Files lie in the store's directory until they are ingested.
+  SortedFiles(RocksStore* store, const StateMeta& meta);
+  ~SortedFiles();
+  SortedFiles(const SortedFiles&) = delete;
+  SortedFiles& operator=(const SortedFiles&) = delete;
+
+  // REQUIRES: greater than the key before.
+  Status add(std::string_view key, std::string_view value);
+  // The database has all of it when this returns.
+  Status ingest_into(const RocksFamily& family);
+
+ private:
+  Status open_file();
+  Status finish_file();
+
+  RocksStore* const store_;
+  const std::string state_;
+  const rocksdb::Options options_;
+  const uint64_t file_bytes_;
+  std::unique_ptr<rocksdb::SstFileWriter> writer_;
+  std::vector<std::string> paths_;
+};
+
+}  // namespace penstock
