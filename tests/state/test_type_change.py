@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from penstock import Types
+from penstock import Configuration, Types
 from penstock.common.typeinfo import TypeInformation
 from penstock.datastream import KeyedProcessFunction
 from penstock.datastream.state import (
@@ -37,9 +37,18 @@ class Keeps(KeyedProcessFunction):
         yield value[1](self.state)
 
 
+@pytest.fixture(params=["hashmap", "rocksdb"], autouse=True)
+def backend(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(__name__ + ".BACKEND", request.param)
+
+
+BACKEND = "hashmap"
+
+
 def harness(get: str, descriptor: StateDescriptor) -> OneInputStreamOperatorTestHarness:
     return OneInputStreamOperatorTestHarness(
-        lambda stream: stream.key_by(lambda v: v[0]).process(Keeps(get, descriptor)).uid("keeps")
+        lambda stream: stream.key_by(lambda v: v[0]).process(Keeps(get, descriptor)).uid("keeps"),
+        configuration=Configuration({"state.backend.type": BACKEND}),
     )
 
 

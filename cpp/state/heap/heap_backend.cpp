@@ -7,6 +7,7 @@
 #include "state/heap/heap_snapshot.h"
 #include "state/state_checks.h"
 #include "state/ttl/ttl_tables.h"
+#include "state/value_change.h"
 
 namespace penstock {
 
@@ -58,9 +59,9 @@ std::unique_ptr<HeapTable> make_table(StateKind kind) {
   }
 }
 
-// What `table` holds, each value as `change`(value, &changed) makes it.
-template <typename Change>
-Result<std::unique_ptr<HeapTable>> changed_table(HeapTable* table, StateKind kind, Change change) {
+// What `table` holds, each value as `change` makes it.
+Result<std::unique_ptr<HeapTable>> changed_table(HeapTable* table, StateKind kind,
+                                                 const ValueChange& change) {
   std::unique_ptr<HeapTable> made = make_table(kind);
   std::string changed;
   PENSTOCK_RETURN_NOT_OK(table->visit_canonical(
@@ -92,33 +93,15 @@ Result<HeapKeyedStateBackend::State*> HeapKeyedStateBackend::open(
     return state.get();
   } else {
     PENSTOCK_RETURN_NOT_OK(check_restored(state->meta, asked));
-    PENSTOCK_RETURN_NOT_OK(go_over_to(asked, state.get()));
+    if (const ValueChange change = change_of(state->meta, asked, restored_at_)) {
+      PENSTOCK_ASSIGN_OR_RETURN(state->table,
+                                changed_table(state->table.get(), asked.kind, change));
+    }
   }
   state->meta = asked;
   state->ttl = descriptor.ttl;
   state->opened = true;
   return state.get();
-}
-
-Status HeapKeyedStateBackend::go_over_to(const StateMeta& asked, State* state) const {
-  const StateKind kind = asked.kind;
-  if (const auto migration = migration_of(state->meta, asked)) {
-    const bool timestamps = has_ttl(state->meta);
-    PENSTOCK_ASSIGN_OR_RETURN(
-        state->table,
-        changed_table(state->table.get(), kind, [&](std::string_view value, std::string* changed) {
-          return migration->apply(kind, timestamps, value, changed);
-        }));
-  }
-  const bool on = has_ttl(asked);
-  if (has_ttl(state->meta) == on) return Status::ok();
-  PENSTOCK_ASSIGN_OR_RETURN(
-      state->table,
-      changed_table(state->table.get(), kind, [&](std::string_view value, std::string* changed) {
-        return on ? add_timestamps(kind, restored_at_, value, changed)
-                  : strip_timestamps(kind, value, changed);
-      }));
-  return Status::ok();
 }
 
 Result<ValueTable*> HeapKeyedStateBackend::value_table(const StateDescriptor& descriptor) {

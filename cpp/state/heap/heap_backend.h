@@ -37,8 +37,6 @@ class HeapKeyedStateBackend final : public KeyedStateBackend {
   struct State;
 
   Result<State*> open(const StateDescriptor& descriptor);
-  // Migrates restored values, and switches the time to live on or off.
-  Status go_over_to(const StateMeta& asked, State* state) const;
   Status restore_state(const KeyedStateData& data);
   Status restore_entry(State* state, int32_t group, std::string_view key,
                        std::string_view name_space, std::string_view value);

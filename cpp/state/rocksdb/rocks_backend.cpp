@@ -112,10 +112,10 @@ Result<RocksKeyedStateBackend::State*> RocksKeyedStateBackend::open_state(
     PENSTOCK_ASSIGN_OR_RETURN(state->family, store_->add_family(asked));
   } else {
     PENSTOCK_RETURN_NOT_OK(check_restored(state->family->meta, asked));
-    if (has_ttl(state->family->meta) != has_ttl(asked)) {
+    if (const ValueChange change = change_of(state->family->meta, asked, restored_at_)) {
       // A snapshot that is not made yet describes what is there now.
       PENSTOCK_RETURN_NOT_OK(store_->queue()->finish_all());
-      PENSTOCK_RETURN_NOT_OK(switch_ttl(store_.get(), asked, restored_at_));
+      PENSTOCK_RETURN_NOT_OK(change_values(store_.get(), asked, change));
       state->family = store_->find_family(descriptor.name);
     }
   }

@@ -217,7 +217,7 @@ Status ingest_canonical(RocksStore* store, const KeyedStateData& data, const Key
   return files.ingest_into(family);
 }
 
-Status switch_ttl(RocksStore* store, const StateMeta& meta, int64_t now) {
+Status change_values(RocksStore* store, const StateMeta& meta, const ValueChange& change) {
   SortedFiles files(store, meta);
   {
     const RocksFamily& old = *store->find_family(meta.name);
@@ -233,8 +233,7 @@ Status switch_ttl(RocksStore* store, const StateMeta& meta, int64_t now) {
         [&](int32_t group, std::string_view key, std::string_view name_space,
             std::string_view value) -> Status {
           changed.clear();
-          PENSTOCK_RETURN_NOT_OK(has_ttl(meta) ? add_timestamps(meta.kind, now, value, &changed)
-                                               : strip_timestamps(meta.kind, value, &changed));
+          PENSTOCK_RETURN_NOT_OK(change(value, &changed));
           PENSTOCK_RETURN_NOT_OK(
               from_canonical(meta.kind, group, key, name_space, changed, &rocks_key, &rocks_value));
           return files.add(rocks_key, rocks_value);

@@ -8,6 +8,7 @@
 
 #include "snapshot/operator_state.h"
 #include "state/rocksdb/rocks_store.h"
+#include "state/value_change.h"
 
 namespace penstock {
 
@@ -27,8 +28,7 @@ Status merge_natives(RocksStore* store, const std::vector<NativeState>& natives,
 Status ingest_canonical(RocksStore* store, const KeyedStateData& data, const KeyGroupRange& range,
                         int32_t max_parallelism);
 
-// Rewrites a family whose values had timestamps (or none) as one of `meta`, whose values have none
-// (or `now`).
-Status switch_ttl(RocksStore* store, const StateMeta& meta, int64_t now);
+// Rewrites the family of that name as one of `meta`, each value as `change` makes it.
+Status change_values(RocksStore* store, const StateMeta& meta, const ValueChange& change);
 
 }  // namespace penstock
