@@ -364,6 +364,41 @@ TEST_F(SnapshotFormatTest, SectionsOutOfPlaceAreRefused) {
   }
 }
 
+// Found by `make fuzz`: they were believed, and dividing by the parallelism came later.
+TEST_F(SnapshotFormatTest, TasksThatCannotBeAreRefused) {
+  struct Task {
+    int32_t subtask, parallelism, max_parallelism;
+  };
+  for (const Task task : {Task{0, 0, 8}, {2, 2, 8}, {-1, 2, 8}, {0, 9, 8}, {0, 1, 1 << 30}}) {
+    std::string head;
+    put_bytes(&head, "v");
+    put_i32(&head, task.subtask);
+    put_i32(&head, task.parallelism);
+    put_i32(&head, task.max_parallelism);
+    const std::string path = directory_.path() + "/hand";
+    auto file = local_file_system()->create(path);
+    ContainerWriter out(file.value().get(), ContainerKind::kTaskState);
+    ASSERT_TRUE(out.add_section(1, head).is_ok());
+    ASSERT_TRUE(out.finish().is_ok());
+    EXPECT_EQ(parse(local_file_system()->read(path).value().value()).code(),
+              StatusCode::kCorruption);
+  }
+}
+
+TEST_F(SnapshotFormatTest, KeyGroupsOfAnotherSubtaskAreRefused) {
+  TaskState other = sample_task(1, "m");
+  std::string bytes = serialise_task_state(other).value();
+  // The subtask, behind the header, the section's head and the vertex; then the section's checksum.
+  const size_t section = 20;
+  const size_t subtask = section + 12 + 4 + other.task.vertex.size();
+  bytes[subtask] = 0;
+  const std::string checked = bytes.substr(section, subtask + 12 - section);
+  std::string checksum;
+  put_u32(&checksum, mask_crc32c(crc32c(checked)));
+  bytes.replace(subtask + 12, 4, checksum);
+  EXPECT_TRUE(mentions(parse(bytes), "does not make sense"));
+}
+
 TEST_F(SnapshotFormatTest, MissingFileIsReportedAsSuch) {
   const Status status =
       read_task_state(local_file_system(), directory_.path() + "/nowhere").status();

@@ -81,8 +81,21 @@ class TaskStateParser {
 
   bool add_task(ByteReader* in) {
     if (std::exchange(has_task_, true)) return false;
+    const int32_t& subtask = state_.task.subtask;
+    const int32_t& parallelism = state_.parallelism;
     return in->get_string(&state_.task.vertex) && in->get_i32(&state_.task.subtask) &&
-           in->get_i32(&state_.parallelism) && in->get_i32(&state_.max_parallelism) && in->at_end();
+           in->get_i32(&state_.parallelism) && in->get_i32(&state_.max_parallelism) &&
+           in->at_end() && subtask >= 0 && subtask < parallelism &&
+           parallelism <= state_.max_parallelism &&
+           state_.max_parallelism <= kUpperBoundMaxParallelism;
+  }
+
+  // Only the subtask's own key groups may stand in its file.
+  bool get_range(ByteReader* in, KeyGroupRange* range) const {
+    const KeyGroupRange own =
+        key_group_range(state_.task.subtask, state_.max_parallelism, state_.parallelism);
+    return in->get_i32(&range->start) && in->get_i32(&range->end) && range->start == own.start &&
+           range->end == own.end;
   }
 
   bool add_operator(ByteReader* in) {
@@ -97,7 +110,7 @@ class TaskStateParser {
   bool begin_keyed(ByteReader* in) {
     if (state_.operators.empty() || is_open()) return false;
     KeyedStateData& state = current().keyed.emplace_back();
-    return get_meta(in, &state.meta) && in->get_i32(&range_.start) && in->get_i32(&range_.end);
+    return get_meta(in, &state.meta) && get_range(in, &range_);
   }
 
   bool add_counted_keyed(ByteReader* in) {
@@ -157,8 +170,7 @@ class TaskStateParser {
     uint32_t states = 0;
     uint32_t files = 0;
     if (!in->get_string(&native.backend) || !in->get_string(&native.description) ||
-        !in->get_i32(&native.key_groups.start) || !in->get_i32(&native.key_groups.end) ||
-        !in->get_u32(&states)) {
+        !get_range(in, &native.key_groups) || !in->get_u32(&states)) {
       return false;
     }
     for (; states > 0; --states) {

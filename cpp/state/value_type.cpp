@@ -26,13 +26,21 @@ constexpr std::pair<std::string_view, ValueKind> kBasics[] = {
     {"SQL_TIME", ValueKind::kTime},
     {"PICKLED_BYTE_ARRAY", ValueKind::kPickled}};
 
-// What stands between "<prefix><" and the last ">", if `text` is of that form.
+constexpr int kMaxDepth = 64;  // far beyond any type; keeps a damaged text off the stack's end
+
+// What stands between "<prefix><" and the ">" that belongs to it, if that is the last character.
 std::optional<std::string_view> inside(std::string_view text, std::string_view prefix) {
-  if (text.size() < prefix.size() + 2 || !text.starts_with(prefix) || text[prefix.size()] != '<' ||
-      text.back() != '>') {
-    return std::nullopt;
+  if (!text.starts_with(prefix)) return std::nullopt;
+  const std::string_view rest = text.substr(prefix.size());
+  int depth = 0;
+  for (size_t i = 0; i < rest.size(); ++i) {
+    if (rest[i] == '<') ++depth;
+    if (rest[i] == '>') --depth;
+    if (depth > 0) continue;
+    if (i == 0 || i + 1 < rest.size()) return std::nullopt;
+    return rest.substr(1, rest.size() - 2);
   }
-  return text.substr(prefix.size() + 1, text.size() - prefix.size() - 2);
+  return std::nullopt;
 }
 
 // Cut at each ", " that is not inside of angle brackets.
@@ -56,10 +64,13 @@ Status not_understood(std::string_view text) {
   return Status::invalid("'" + std::string(text) + "' is no type of state values");
 }
 
-Result<ValueType> parse_children(std::string_view text, ValueKind kind, std::string_view body) {
+Result<ValueType> parse_at(std::string_view text, int depth);
+
+Result<ValueType> parse_children(std::string_view text, ValueKind kind, std::string_view body,
+                                 int depth) {
   ValueType type{kind, std::string(text), {}, {}};
   for (const std::string_view part : split(body)) {
-    PENSTOCK_ASSIGN_OR_RETURN(ValueType child, ValueType::parse(part));
+    PENSTOCK_ASSIGN_OR_RETURN(ValueType child, parse_at(part, depth + 1));
     type.children.push_back(std::move(child));
   }
   if (kind == ValueKind::kList && type.children.size() != 1) return not_understood(text);
@@ -68,9 +79,14 @@ Result<ValueType> parse_children(std::string_view text, ValueKind kind, std::str
 }
 
 // "name TYPE": the name may have blanks of its own, so the first split whose rest is a type counts.
-Status parse_field(std::string_view part, ValueType* row) {
-  for (size_t at = part.find(' '); at != std::string_view::npos; at = part.find(' ', at + 1)) {
-    Result<ValueType> type = ValueType::parse(part.substr(at + 1));
+// Only blanks outside of angle brackets split: those inside would be tried again, level by level.
+Status parse_field(std::string_view part, int depth, ValueType* row) {
+  int open = 0;
+  for (size_t at = 0; at < part.size(); ++at) {
+    if (part[at] == '<') ++open;
+    if (part[at] == '>') --open;
+    if (open != 0 || part[at] != ' ') continue;
+    Result<ValueType> type = parse_at(part.substr(at + 1), depth + 1);
     if (!type.is_ok()) continue;
     row->names.emplace_back(part.substr(0, at));
     row->children.push_back(std::move(type).value());
@@ -79,26 +95,31 @@ Status parse_field(std::string_view part, ValueType* row) {
   return Status::invalid("'" + std::string(part) + "' is no field of a row");
 }
 
-Result<ValueType> parse_row(std::string_view text, std::string_view body) {
+Result<ValueType> parse_row(std::string_view text, std::string_view body, int depth) {
   ValueType type{ValueKind::kRow, std::string(text), {}, {}};
   for (const std::string_view part : split(body)) {
-    PENSTOCK_RETURN_NOT_OK(parse_field(part, &type).with_context("'" + std::string(text) + "'"));
+    PENSTOCK_RETURN_NOT_OK(
+        parse_field(part, depth, &type).with_context("'" + std::string(text) + "'"));
   }
   return type;
 }
 
-}  // namespace
-
-Result<ValueType> ValueType::parse(std::string_view text) {
+Result<ValueType> parse_at(std::string_view text, int depth) {
+  if (depth > kMaxDepth) return Status::invalid("a type of state values is nested too deeply");
   for (const auto& [name, kind] : kBasics) {
     if (text == name) return ValueType{kind, std::string(text), {}, {}};
   }
-  if (const auto body = inside(text, "ROW")) return parse_row(text, *body);
-  if (const auto body = inside(text, "TUPLE"))
-    return parse_children(text, ValueKind::kTuple, *body);
-  if (const auto body = inside(text, "LIST")) return parse_children(text, ValueKind::kList, *body);
-  if (const auto body = inside(text, "MAP")) return parse_children(text, ValueKind::kMap, *body);
+  if (const auto body = inside(text, "ROW")) return parse_row(text, *body, depth);
+  for (const auto& [prefix, kind] :
+       {std::pair{"TUPLE", ValueKind::kTuple}, std::pair{"LIST", ValueKind::kList},
+        std::pair{"MAP", ValueKind::kMap}}) {
+    if (const auto body = inside(text, prefix)) return parse_children(text, kind, *body, depth);
+  }
   return not_understood(text);
 }
+
+}  // namespace
+
+Result<ValueType> ValueType::parse(std::string_view text) { return parse_at(text, 0); }
 
 }  // namespace penstock

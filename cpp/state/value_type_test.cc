@@ -39,5 +39,23 @@ TEST(ValueType, WhatIsNotUnderstoodIsNamed) {
   EXPECT_NE(message.find("'STRONG'"), std::string::npos);
 }
 
+// Each level of a wrong row used to be tried twice as often as the one around it.
+TEST(ValueType, WrongTextsAreRefusedAtOnceHoweverDeep) {
+  const auto nested = [](const std::string& open, const std::string& middle, size_t times) {
+    std::string text;
+    for (size_t i = 0; i < times; ++i) text += open;
+    return text + middle + std::string(times, '>');
+  };
+  EXPECT_FALSE(ValueType::parse(nested("ROW<a ", "X", 60)).is_ok());
+  EXPECT_TRUE(ValueType::parse(nested("ROW<a ", "LONG", 60)).is_ok());
+  EXPECT_FALSE(ValueType::parse(nested("LIST<", "LONG", 100'000)).is_ok());
+}
+
+TEST(ValueType, AngleBracketsThatDoNotMatchAreRefused) {
+  for (const char* text : {"LIST<LONG> LIST<LONG>", "ROW<a>b LONG, c INT>", "TUPLE<LONG>, INT>"}) {
+    EXPECT_FALSE(ValueType::parse(text).is_ok()) << text;
+  }
+}
+
 }  // namespace
 }  // namespace penstock
