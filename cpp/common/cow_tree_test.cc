@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <map>
 #include <random>
 #include <thread>
@@ -141,6 +143,68 @@ TEST(CowTreeTest, AscendingInsertionFillsLeaves) {
   }
   EXPECT_TRUE(tree.empty());
   EXPECT_EQ(references.load(), 0);
+}
+
+TEST(CowTreeTest, ALargeTreeThatLosesNearlyAllIsMergedAndStaysInOrder) {
+  for (uint64_t seed = 0; seed < 4; ++seed) {
+    std::mt19937_64 random(seed);
+    Tree tree;
+    Model model;
+    for (int round = 0; round < 3; ++round) {
+      std::vector<int64_t> keys;
+      for (int i = 0; i < 20000; ++i) {
+        const auto key = 1 + static_cast<int64_t>(random() % 1'000'000);
+        put(&tree, key, i);
+        model[key] = i;
+      }
+      const Tree copy = tree;
+      const Model then = model;
+      for (const auto& [key, value] : model) keys.push_back(key);
+      std::shuffle(keys.begin(), keys.end(), random);
+      keys.resize(keys.size() - 50);
+      for (size_t i = 0; i < keys.size(); ++i) {
+        // It may have come back as the one before another.
+        ASSERT_EQ(take(&tree, keys[i]), model.erase(keys[i]) == 1);
+        // New entries come before the first one of a node, where its bounds know nothing of them.
+        if (i % 40 == 0 && keys[i] > 1) {
+          put(&tree, keys[i] - 1, 7);
+          model[keys[i] - 1] = 7;
+        }
+        if (i % 1000 == 0) {
+          for (const auto& [key, value] : model) ASSERT_NE(tree.find(key), nullptr);
+        }
+      }
+      EXPECT_EQ(contents(tree), model);
+      EXPECT_EQ(contents(copy), then);
+      for (const auto& [key, value] : model) ASSERT_NE(tree.find(key), nullptr);
+    }
+  }
+  EXPECT_EQ(references.load(), 0);
+}
+
+// Ascending insertion leaves 63 entries in each leaf and 63 leaves below each inner node, so it is
+// known which entries share a node.
+TEST(CowTreeTest, AnEntryBeforeTheFirstBoundOfANodeIsFoundAfterItIsMergedIntoItsNeighbour) {
+  Tree tree;
+  Model model;
+  for (int64_t i = 0; i < int64_t{63} * 63 * 4; ++i) {
+    put(&tree, 2 * i + 2, i);
+    model[2 * i + 2] = i;
+  }
+  const auto remove_leaves = [&](int64_t first, int64_t last) {
+    for (int64_t i = 63 * first; i < 63 * (last + 1); ++i) {
+      ASSERT_TRUE(take(&tree, 2 * i + 2));
+      model.erase(2 * i + 2);
+    }
+  };
+  remove_leaves(63, 63);  // the first of the second inner node, whose first bound is now too high
+  const int64_t before = 63 * 63 * 2 + 3;
+  put(&tree, before, 1);
+  model[before] = 1;
+  remove_leaves(73, 125);
+  remove_leaves(10, 62);
+  EXPECT_EQ(contents(tree), model);
+  for (const auto& [key, value] : model) ASSERT_NE(tree.find(key), nullptr) << key;
 }
 
 TEST(CowTreeTest, AVisitStopsWhereItIsTold) {

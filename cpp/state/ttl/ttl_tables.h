@@ -14,7 +14,9 @@
 // removes what has expired. It runs after a write and before a read, so that what a read gives out
 // stays valid; arguments may still point into the table.
 //
-// Switching the time to live on or off between runs: see add_timestamps and strip_timestamps.
+// Switching the time to live on or off between runs: what was restored without timestamps gets the
+// time of the restore; where there is no time to live any more timestamps are dropped, also those of
+// what had expired and was still there (add_timestamps, strip_timestamps in ttl_format.h).
 //
 // Thread safety: none; belongs to the subtask's thread.
 #pragma once
