@@ -24,6 +24,7 @@ struct Barrier {
   CheckpointId id;
   int64_t trigger_millis = 0;
   bool savepoint = false;  // taken in the form that every backend reads
+  bool hold = false;       // who has passed it does nothing more until he is told
 };
 
 // The last element of a channel. Follows Watermark(kMaxTimestamp).

@@ -31,10 +31,8 @@ CoordinatorDecisions CheckpointCoordinator::tick() {
     const bool expired = !it->second.storing &&
                          now >= add_saturating(it->second.trigger_millis, options_.timeout_millis);
     if (expired) {
-      const std::string waiting_for = to_string(*it->second.missing.begin());
       const std::string reason = "not complete after " + std::to_string(options_.timeout_millis) +
-                                 " ms: " + std::to_string(it->second.missing.size()) +
-                                 " task(s) missing, " + waiting_for + " first";
+                                 " ms: " + who_is_missing(it->second);
       it = abort(it, reason, !waits_for_an_end(it->second), &out);
     } else {
       ++it;
@@ -74,11 +72,18 @@ CheckpointId CheckpointCoordinator::take_id() {
   return id;
 }
 
+void CheckpointCoordinator::received(CheckpointId id, const TaskId& task) {
+  const auto it = pending_.find(id);
+  if (it == pending_.end() || it->second.missing.erase(task) == 0) return;
+  it->second.writing.insert(task);
+}
+
 CoordinatorDecisions CheckpointCoordinator::acknowledge(CheckpointId id, const TaskId& task) {
   CoordinatorDecisions out;
   const auto it = pending_.find(id);
   if (it == pending_.end()) return out;
   it->second.missing.erase(task);
+  it->second.writing.erase(task);
   store_if_all_acknowledged(it, &out);
   return out;
 }
@@ -148,14 +153,14 @@ CoordinatorDecisions CheckpointCoordinator::store_failed(CheckpointId id, const 
 void CheckpointCoordinator::trigger(bool savepoint, CoordinatorDecisions* out) {
   const CheckpointId id = take_id();
   const int64_t now = clock_->now_millis();
-  pending_.emplace(id, Pending{now, running_, finished_, false, savepoint});
+  pending_.emplace(id, Pending{now, running_, {}, finished_, false, savepoint});
   out->emplace_back(TriggerCheckpoint{Barrier{id, now, savepoint}});
 }
 
 void CheckpointCoordinator::store_if_all_acknowledged(PendingMap::iterator it,
                                                       CoordinatorDecisions* out) {
   Pending& pending = it->second;
-  if (!pending.missing.empty() || pending.storing) return;
+  if (!pending.missing.empty() || !pending.writing.empty() || pending.storing) return;
   if (pending.finished.size() == running_.size() + finished_.size()) {
     abort(it, "all tasks have ended", false, out);
     return;
@@ -178,6 +183,14 @@ CheckpointCoordinator::PendingMap::iterator CheckpointCoordinator::abort(
                          std::to_string(options_.tolerable_failures))});
   }
   return pending_.erase(it);
+}
+
+std::string CheckpointCoordinator::who_is_missing(const Pending& pending) {
+  const bool all_here = pending.missing.empty();
+  const std::set<TaskId>& tasks = all_here ? pending.writing : pending.missing;
+  return std::to_string(tasks.size()) +
+         (all_here ? " state(s) not written yet, " : " task(s) missing, ") +
+         to_string(*tasks.begin()) + " first";
 }
 
 bool CheckpointCoordinator::waits_for_an_end(const Pending& pending) const {

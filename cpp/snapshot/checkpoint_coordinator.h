@@ -96,6 +96,9 @@ class CheckpointCoordinator {
   CheckpointId take_id();
 
   // Events of checkpoints no longer pending, and repeated ones, mean nothing.
+  // The task has handed its state over, which is not written yet: when it ends now, it is that state
+  // and not its last one that belongs to the checkpoint.
+  void received(CheckpointId id, const TaskId& task);
   CoordinatorDecisions acknowledge(CheckpointId id, const TaskId& task);
   CoordinatorDecisions decline(CheckpointId id, const TaskId& task, const std::string& reason);
   CoordinatorDecisions task_finished(const TaskId& task);
@@ -112,7 +115,8 @@ class CheckpointCoordinator {
  private:
   struct Pending {
     int64_t trigger_millis = 0;
-    std::set<TaskId> missing;      // have not acknowledged
+    std::set<TaskId> missing;      // have not handed their state over
+    std::set<TaskId> writing;      // have, but it is not written yet
     std::vector<TaskId> finished;  // had ended, or ended without acknowledging
     bool storing = false;          // Store has been decided
     bool savepoint = false;
@@ -127,6 +131,8 @@ class CheckpointCoordinator {
   // For a task that will not see the barrier: all its inputs ended without it.
   [[nodiscard]] bool waits_for_an_end(const Pending& pending) const;
   [[nodiscard]] int64_t next_trigger_millis() const;
+  // REQUIRES: not all have acknowledged.
+  static std::string who_is_missing(const Pending& pending);
 
   const CoordinatorOptions options_;
   const Clock* const clock_;

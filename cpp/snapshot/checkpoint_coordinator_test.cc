@@ -107,6 +107,28 @@ TEST_F(CheckpointCoordinatorTest, SavepointIsOutsideOfTheRhythmAndOfWhatIsRetain
   EXPECT_EQ(coordinator_->completed(), (std::vector{CheckpointId{3}}));
 }
 
+TEST_F(CheckpointCoordinatorTest, StateHandedOverCountsAlsoWhenItsTaskEndsBeforeItIsWritten) {
+  make(every(100));
+  tick_at(100);
+  coordinator_->received(CheckpointId{1}, kSource);
+  EXPECT_EQ(names(coordinator_->task_finished(kSource)), "");
+  EXPECT_EQ(acknowledge(1, kMap0), "");
+  EXPECT_EQ(acknowledge(1, kMap1), "");
+  const auto decisions = coordinator_->acknowledge(CheckpointId{1}, kSource);
+  EXPECT_EQ(names(decisions), "store1");
+  EXPECT_TRUE(std::get<StoreCheckpoint>(decisions[0]).finished_tasks.empty());
+}
+
+TEST_F(CheckpointCoordinatorTest, TimeoutWhileWritingSaysSo) {
+  make(every(100));
+  tick_at(100);
+  for (const TaskId& task : {kSource, kMap0, kMap1}) coordinator_->received(CheckpointId{1}, task);
+  clock_.set_millis(1100);
+  const auto decisions = coordinator_->tick();
+  EXPECT_EQ(std::get<AbortCheckpoint>(decisions[0]).reason,
+            "not complete after 1000 ms: 3 state(s) not written yet, map/0 first");
+}
+
 TEST_F(CheckpointCoordinatorTest, FailedSavepointFailsNothingElse) {
   make(every(100));
   coordinator_->trigger_savepoint();

@@ -72,7 +72,8 @@ Result<CheckpointStorage::Listing> CheckpointStorage::list_completed() const {
   return out;
 }
 
-Result<CheckpointStorage::Newest> CheckpointStorage::newest_complete() const {
+Result<CheckpointStorage::Newest> CheckpointStorage::newest_complete(
+    const CheckpointStorage* copies) const {
   Newest out;
   PENSTOCK_ASSIGN_OR_RETURN(auto directories, list_directories());
   std::reverse(directories.begin(), directories.end());
@@ -81,7 +82,7 @@ Result<CheckpointStorage::Newest> CheckpointStorage::newest_complete() const {
       out.skipped.push_back({path, "it was never completed"});
       continue;
     }
-    auto checkpoint = read_checkpoint(files_, path_of(id));
+    auto checkpoint = read(id, copies);
     if (checkpoint.is_ok()) {
       PENSTOCK_RETURN_NOT_OK(check_job(checkpoint.value().metadata, id));
       out.checkpoint = std::move(checkpoint).value();
@@ -91,6 +92,18 @@ Result<CheckpointStorage::Newest> CheckpointStorage::newest_complete() const {
     out.skipped.push_back({path_of(id), checkpoint.status().message()});
   }
   return out;
+}
+
+// A copy is one of what is here now: its metadata, checksums of the files included, is the same.
+Result<LoadedCheckpoint> CheckpointStorage::read(CheckpointId id,
+                                                 const CheckpointStorage* copies) const {
+  if (copies == nullptr) return read_checkpoint(files_, path_of(id));
+  PENSTOCK_ASSIGN_OR_RETURN(const CheckpointMetadata metadata,
+                            read_checkpoint_metadata(files_, path_of(id)));
+  auto copy = read_checkpoint(copies->files_, copies->path_of(id));
+  const bool same =
+      copy.is_ok() && metadata_to_json(copy.value().metadata) == metadata_to_json(metadata);
+  return same ? std::move(copy) : read_checkpoint(files_, path_of(id));
 }
 
 Result<CheckpointId> CheckpointStorage::highest_id() const {

@@ -52,8 +52,9 @@ class CheckpointStorage {
   Result<Listing> list_completed() const;
   // The newest checkpoint of which everything verifies. Half-written and damaged ones are skipped.
   // Fails when a newer one than it is of a newer format version (kNotSupported) or of another job
-  // (kInvalidArgument): going back behind such a one would be a silent loss.
-  Result<Newest> newest_complete() const;
+  // (kInvalidArgument): going back behind such a one would be a silent loss. `copies` may hold the
+  // same checkpoints in another place: read from there when all verifies.
+  Result<Newest> newest_complete(const CheckpointStorage* copies = nullptr) const;
 
   // Of all there are, complete or not; 0: none.
   Result<CheckpointId> highest_id() const;
@@ -80,6 +81,7 @@ class CheckpointStorage {
   Result<std::vector<Directory>> list_directories() const;
   // Knows from its first use on what the complete checkpoints share.
   Result<std::shared_ptr<SharedStateRegistry>> registry() const;
+  Result<LoadedCheckpoint> read(CheckpointId id, const CheckpointStorage* copies) const;
   Status check_job(const CheckpointMetadata& metadata, CheckpointId id) const;
 
   // What a storage and its copies have in common.

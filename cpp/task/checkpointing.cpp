@@ -9,21 +9,55 @@
 
 namespace penstock {
 
+namespace {
+
+constexpr size_t kWriters = 2;
+
+Status check_writable(FileSystem* files, const std::string& directory) {
+  const std::string probe = directory + "/.writable";
+  PENSTOCK_RETURN_NOT_OK(files->create_directories(directory));
+  PENSTOCK_RETURN_NOT_OK(write_file(files, probe, "writable"));
+  return files->remove_all(probe);
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Checkpointing>> Checkpointing::open(CheckpointingOptions options) {
-  PENSTOCK_ASSIGN_OR_RETURN(CheckpointStorage storage,
-                            CheckpointStorage::open(options.directory, options.job_id));
-  FileSystem* const files = local_file_system();
-  const std::string probe = storage.job_directory() + "/.writable";
-  Status status = files->create_directories(storage.job_directory());
-  if (status.is_ok()) status = write_file(files, probe, "");
-  if (status.is_ok()) status = files->remove_all(probe);
-  if (!status.is_ok()) {
-    return status.with_context("the checkpoint directory '" + options.directory +
-                               "' cannot be written to");
+  std::optional<CheckpointStorage> storage;
+  std::optional<CheckpointStorage> copies;
+  DirectoryLock lock;
+  if (!options.directory.path.empty()) {
+    FileSystem* const files = options.directory.file_system();
+    PENSTOCK_ASSIGN_OR_RETURN(
+        storage, CheckpointStorage::open(options.directory.path, options.job_id, files));
+    const Status writable = check_writable(files, storage->job_directory());
+    if (!writable.is_ok()) {
+      return writable.with_context("the checkpoint directory '" + options.directory.path +
+                                   "' cannot be written to");
+    }
+    if (files->is_local()) {
+      PENSTOCK_ASSIGN_OR_RETURN(lock, DirectoryLock::acquire(storage->job_directory()));
+    }
+    if (!options.local_directory.empty()) {
+      PENSTOCK_ASSIGN_OR_RETURN(copies,
+                                CheckpointStorage::open(options.local_directory, options.job_id));
+    }
   }
-  PENSTOCK_ASSIGN_OR_RETURN(DirectoryLock lock, DirectoryLock::acquire(storage.job_directory()));
-  return std::unique_ptr<Checkpointing>(
-      new Checkpointing(std::move(options), std::move(storage), std::move(lock)));
+  return std::unique_ptr<Checkpointing>(new Checkpointing(std::move(options), std::move(storage),
+                                                          std::move(copies), std::move(lock)));
+}
+
+Result<CheckpointStorage::Newest> Checkpointing::newest() const {
+  if (!storage_) return Status::invalid("the job has no checkpoint directory");
+  return storage_->newest_complete(copies_ ? &*copies_ : nullptr);
+}
+
+// Gives the greatest number that was ever used.
+Result<CheckpointId> Checkpointing::prepare_storage() {
+  if (!storage_) return CheckpointId{0};
+  PENSTOCK_RETURN_NOT_OK(storage_->remove_leftovers());
+  if (copies_) (void)copies_->remove_leftovers().is_ok();
+  return storage_->highest_id();
 }
 
 Status Checkpointing::start(CheckpointedJob* job, std::vector<OperatorInfo> operators,
@@ -32,36 +66,47 @@ Status Checkpointing::start(CheckpointedJob* job, std::vector<OperatorInfo> oper
   job_ = job;
   operators_ = std::move(operators);
   tasks_ = tasks;
-  PENSTOCK_RETURN_NOT_OK(storage_.remove_leftovers());
   // Above everything that is there, also above what is damaged: no id is ever used twice.
-  PENSTOCK_ASSIGN_OR_RETURN(const CheckpointId highest, storage_.highest_id());
+  PENSTOCK_ASSIGN_OR_RETURN(const CheckpointId highest, prepare_storage());
   const int64_t last = std::max(highest.value, restored.value_or(CheckpointId{0}).value);
   std::vector<TaskId> ids;
   for (const auto& [id, info] : tasks) ids.push_back(id);
-  coordinator_ = std::make_unique<CheckpointCoordinator>(options_.coordinator, &clock_, ids,
-                                                         CheckpointId{last + 1});
+  CoordinatorOptions options = options_.coordinator;
+  if (!storage_) options.interval_millis = kMaxTimestamp;
+  coordinator_ =
+      std::make_unique<CheckpointCoordinator>(options, &clock_, ids, CheckpointId{last + 1});
   for (const auto& [task, from] : inputs) coordinator_->set_inputs(task, from);
-  PENSTOCK_ASSIGN_OR_RETURN(const CheckpointStorage::Listing listing, storage_.list_completed());
-  for (const CheckpointMetadata& metadata : listing.completed) {
-    if (metadata.job_id == options_.job_id) coordinator_->add_completed(metadata.checkpoint_id);
+  if (storage_) {
+    PENSTOCK_ASSIGN_OR_RETURN(const CheckpointStorage::Listing listing, storage_->list_completed());
+    for (const CheckpointMetadata& metadata : listing.completed) {
+      if (metadata.job_id == options_.job_id) coordinator_->add_completed(metadata.checkpoint_id);
+    }
   }
+  writers_.start(std::min(kWriters, tasks.size()));
   thread_ = std::thread([this] { run(); });
   return Status::ok();
 }
 
 void Checkpointing::stop() {
+  std::set<std::shared_ptr<Savepoint>> unfinished;
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
+    unfinished.swap(unfinished_savepoints_);
   }
   woken_.notify_all();
   if (thread_.joinable()) thread_.join();
+  writers_.stop();
   pending_.clear();
+  for (const auto& savepoint : unfinished) {
+    savepoint->finish(Status::cancelled("the job ended before the savepoint was complete"));
+  }
 }
 
 Status Checkpointing::discard_all() {
-  if (!options_.discard_when_finished) return Status::ok();
-  PENSTOCK_ASSIGN_OR_RETURN(const auto discarded, storage_.retain(0));
+  if (!options_.discard_when_finished || !storage_) return Status::ok();
+  if (copies_) (void)copies_->retain(0).is_ok();
+  PENSTOCK_ASSIGN_OR_RETURN(const auto discarded, storage_->retain(0));
   return Status::ok();
 }
 
@@ -73,13 +118,14 @@ std::vector<CheckpointId> Checkpointing::completed() const {
 void Checkpointing::post(Event event) {
   {
     const std::lock_guard lock(mutex_);
+    if (stopping_) return;
     events_.push_back(std::move(event));
   }
   woken_.notify_all();
 }
 
 void Checkpointing::trigger_now() {
-  post([this] { carry_out(coordinator_->trigger_now()); });
+  if (storage_) post([this] { carry_out(coordinator_->trigger_now()); });
 }
 
 void Checkpointing::acknowledged(const TaskId& task, CheckpointId id, OperatorStates state) {
@@ -91,12 +137,10 @@ void Checkpointing::acknowledged(const TaskId& task, CheckpointId id, OperatorSt
 void Checkpointing::finished(const TaskId& task, OperatorStates final_state) {
   auto shared = std::make_shared<OperatorStates>(std::move(final_state));
   post([this, task, shared] {
-    for (auto& [uid, operator_state] : *shared) {
-      Status status = operator_state.materialise();
-      if (!status.is_ok()) return job_->fail(std::move(status));
-    }
-    final_states_.insert_or_assign(task, task_state(task, std::move(*shared)));
+    final_states_.insert_or_assign(
+        task, std::make_shared<const TaskState>(task_state(task, std::move(*shared))));
     carry_out(coordinator_->task_finished(task));
+    write_drained_if_all_ended();
   });
 }
 
@@ -136,17 +180,11 @@ void Checkpointing::carry_out(CoordinatorDecisions decisions) {
           } else if constexpr (std::is_same_v<Decision, StoreCheckpoint>) {
             store(what);
           } else if constexpr (std::is_same_v<Decision, NotifyCheckpointComplete>) {
-            {
-              const std::lock_guard lock(mutex_);
-              completed_.push_back(what.id);
-            }
-            job_->notify_completed(what.id);
+            completed(what.id);
           } else if constexpr (std::is_same_v<Decision, AbortCheckpoint>) {
-            pending_.erase(what.id);
-            job_->notify_aborted(what.id);
+            aborted(what);
           } else if constexpr (std::is_same_v<Decision, DiscardCheckpoint>) {
-            // One too many does no harm; the next discard, or a person, removes it.
-            (void)storage_.discard(what.id).is_ok();
+            discard(what.id);
           } else {
             job_->fail(std::move(what.status));
           }
@@ -155,14 +193,23 @@ void Checkpointing::carry_out(CoordinatorDecisions decisions) {
   }
 }
 
-void Checkpointing::begin(const Barrier& barrier) {
-  auto files = storage_.begin(barrier.id);
-  if (!files.is_ok()) {
-    carry_out(coordinator_->store_failed(barrier.id, files.status()));
-    return;
+void Checkpointing::completed(CheckpointId id) {
+  {
+    const std::lock_guard lock(mutex_);
+    completed_.push_back(id);
   }
-  pending_.emplace(barrier.id, Pending{std::move(files).value(), {}});
-  job_->trigger_sources(barrier);
+  job_->notify_completed(id);
+}
+
+void Checkpointing::aborted(const AbortCheckpoint& decision) {
+  pending_.erase(decision.id);
+  job_->notify_aborted(decision.id);
+  savepoint_done(decision.id, Status::io_error("the savepoint failed: " + decision.reason));
+}
+
+void Checkpointing::discard(CheckpointId id) {
+  // One too many does no harm; the next discard, or a person, removes it.
+  (void)storage_->discard(id).is_ok();
 }
 
 TaskState Checkpointing::task_state(const TaskId& task, OperatorStates state) const {
@@ -171,41 +218,6 @@ TaskState Checkpointing::task_state(const TaskId& task, OperatorStates state) co
   for (auto& [uid, operator_state] : state)
     out.operators.push_back({uid, std::move(operator_state)});
   return out;
-}
-
-void Checkpointing::write_task(const TaskId& task, CheckpointId id, OperatorStates state) {
-  const auto pending = pending_.find(id);
-  if (pending == pending_.end()) return;  // given up meanwhile
-  const auto file = pending->second.files.write_task(task_state(task, std::move(state)));
-  if (!file.is_ok()) {
-    carry_out(coordinator_->decline(id, task, file.status().message()));
-    return;
-  }
-  pending->second.tasks.push_back(std::move(file).value());
-  carry_out(coordinator_->acknowledge(id, task));
-}
-
-void Checkpointing::store(const StoreCheckpoint& decision) {
-  auto pending = pending_.extract(decision.id);
-  const Status status = complete(decision, &pending.mapped());
-  carry_out(status.is_ok() ? coordinator_->stored(decision.id)
-                           : coordinator_->store_failed(decision.id, status));
-}
-
-Status Checkpointing::complete(const StoreCheckpoint& decision, Pending* pending) {
-  CheckpointMetadata metadata;
-  metadata.job_id = options_.job_id;
-  metadata.job_name = options_.job_name;
-  metadata.checkpoint_id = decision.id;
-  metadata.trigger_millis = decision.trigger_millis;
-  metadata.operators = operators_;
-  metadata.finished_tasks = decision.finished_tasks;
-  for (const TaskId& task : decision.finished_tasks) {
-    PENSTOCK_ASSIGN_OR_RETURN(TaskFile file, pending->files.write_task(final_states_.at(task)));
-    pending->tasks.push_back(std::move(file));
-  }
-  metadata.tasks = std::move(pending->tasks);
-  return pending->files.complete(metadata);
 }
 
 }  // namespace penstock

@@ -15,6 +15,9 @@ const TaskId kTask{"source", 0};
 class ThrowingJob final : public CheckpointedJob {
  public:
   void trigger_sources(const Barrier&) override { throw std::runtime_error("thrown"); }
+  void resume() override {}
+  void suspend() override {}
+  void end_sources() override {}
   void notify_completed(CheckpointId) override {}
   void notify_aborted(CheckpointId) override {}
   void fail(Status status) override {
@@ -38,7 +41,7 @@ class ThrowingJob final : public CheckpointedJob {
 TEST(Checkpointing, WhatIsThrownOnItsThreadFailsTheJobAndNotTheProcess) {
   const auto directory = std::filesystem::temp_directory_path() /
                          ("penstock-checkpointing-" + std::to_string(::getpid()));
-  auto checkpointing = Checkpointing::open({directory, "job", "a job", {}, true});
+  auto checkpointing = Checkpointing::open({{directory, nullptr}, "job", "a job", {}, true, ""});
   ASSERT_TRUE(checkpointing.is_ok()) << checkpointing.status().message();
   ThrowingJob job;
   ASSERT_TRUE(checkpointing.value()

@@ -43,21 +43,22 @@ Status LocalExecutor::set_checkpointing(CheckpointingOptions options) {
   return Status::ok();
 }
 
-Result<LocalExecutor::Restored> LocalExecutor::restore_newest() {
+Result<LocalExecutor::Restored> LocalExecutor::restore_newest(bool ignore_unclaimed) {
   if (checkpointing_ == nullptr) return Status::invalid("the job has no checkpoint directory");
   PENSTOCK_ASSIGN_OR_RETURN(CheckpointStorage::Newest newest, checkpointing_->newest());
   Restored out{std::nullopt, std::move(newest.skipped)};
   if (!newest.checkpoint) return out;
-  PENSTOCK_ASSIGN_OR_RETURN(restored_, assign_states(plan_, *newest.checkpoint));
+  PENSTOCK_ASSIGN_OR_RETURN(restored_, assign_states(plan_, *newest.checkpoint, ignore_unclaimed));
   restored_id_ = newest.checkpoint->metadata.checkpoint_id;
   out.id = restored_id_;
   return out;
 }
 
-Result<CheckpointId> LocalExecutor::restore_from(const std::string& path) {
+Result<CheckpointId> LocalExecutor::restore_from(const StorageLocation& path,
+                                                 bool ignore_unclaimed) {
   PENSTOCK_ASSIGN_OR_RETURN(const LoadedCheckpoint checkpoint,
-                            read_checkpoint(local_file_system(), path));
-  PENSTOCK_ASSIGN_OR_RETURN(restored_, assign_states(plan_, checkpoint));
+                            read_checkpoint(path.file_system(), path.path));
+  PENSTOCK_ASSIGN_OR_RETURN(restored_, assign_states(plan_, checkpoint, ignore_unclaimed));
   restored_id_ = checkpoint.metadata.checkpoint_id;
   return *restored_id_;
 }
@@ -133,6 +134,7 @@ void LocalExecutor::build_task(size_t vertex, int32_t subtask) {
   if (!place.inputs.empty()) gate = std::make_unique<InputGate>(place.inputs);
   tasks_.push_back(std::make_unique<Task>(std::move(chain), std::move(gate), &place.waker, &clock_,
                                           &cancelled_, static_cast<TaskListener*>(this)));
+  tasks_.back()->set_suspended(&suspended_);
   const auto restored = restored_.find(task_id(plan, subtask));
   if (restored != restored_.end()) tasks_.back()->set_restored(std::move(restored->second));
 }
@@ -198,7 +200,10 @@ bool LocalExecutor::wait(std::chrono::milliseconds timeout) {
 // Once, by the first who sees that all tasks have ended.
 void LocalExecutor::end_job() {
   for (std::thread& thread : threads_) thread.join();
-  if (checkpointing_ != nullptr) checkpointing_->stop();
+  if (checkpointing_ != nullptr) {
+    checkpointing_->finish_drain(state() == JobState::kRunning);
+    checkpointing_->stop();
+  }
   const std::lock_guard lock(mutex_);
   switch (state_) {
     case JobState::kRunning:
@@ -283,6 +288,35 @@ void LocalExecutor::task_ended() {
   // lock, but it joins the threads first.
   const std::lock_guard lock(mutex_);
   if (--running_ == 0) ended_.notify_all();
+}
+
+std::shared_ptr<Savepoint> LocalExecutor::trigger_savepoint(StorageLocation directory,
+                                                            AfterSavepoint after) {
+  auto savepoint = std::make_shared<Savepoint>(std::move(directory), after);
+  if (state() != JobState::kRunning) {
+    savepoint->finish(
+        Status::invalid("the job does not run: it is " + std::string(to_string(state()))));
+  } else if (checkpointing_ == nullptr) {
+    savepoint->finish(Status::invalid("the job was not made for savepoints"));
+  } else {
+    checkpointing_->trigger_savepoint(savepoint);
+  }
+  return savepoint;
+}
+
+void LocalExecutor::resume() {
+  for (const auto& task : tasks_) task->resume();
+}
+
+void LocalExecutor::suspend() {
+  suspended_.store(true, std::memory_order_release);
+  resume();  // wakes them
+}
+
+void LocalExecutor::end_sources() {
+  for (const auto& task : tasks_) {
+    if (task->chain().has_source()) task->end_source();
+  }
 }
 
 void LocalExecutor::trigger_sources(const Barrier& barrier) {

@@ -45,8 +45,9 @@ class LocalExecutor final : private TaskListener, private CheckpointedJob {
     std::optional<CheckpointId> id;
     std::vector<SkippedCheckpoint> skipped;
   };
-  Result<Restored> restore_newest();
-  Result<CheckpointId> restore_from(const std::string& path);
+  Result<Restored> restore_newest(bool ignore_unclaimed = false);
+  // `ignore_unclaimed`: state of operators that the job does not have is left behind.
+  Result<CheckpointId> restore_from(const StorageLocation& path, bool ignore_unclaimed = false);
 
   Status start();
   // True when all tasks have ended and nothing of the job runs any more.
@@ -57,6 +58,8 @@ class LocalExecutor final : private TaskListener, private CheckpointedJob {
   // What failed the job; OK when nothing did.
   [[nodiscard]] Status failure() const;
   void trigger_checkpoint();
+  // A savepoint under `directory`, self-contained. It fails when the job does not run (any more).
+  std::shared_ptr<Savepoint> trigger_savepoint(StorageLocation directory, AfterSavepoint after);
   [[nodiscard]] std::vector<CheckpointId> completed_checkpoints() const;
   [[nodiscard]] const std::vector<std::unique_ptr<Task>>& tasks() const { return tasks_; }
 
@@ -82,6 +85,9 @@ class LocalExecutor final : private TaskListener, private CheckpointedJob {
   void failed(const TaskInfo& task, Status status) override;
   // CheckpointedJob, on the checkpointing's thread.
   void trigger_sources(const Barrier& barrier) override;
+  void resume() override;
+  void suspend() override;
+  void end_sources() override;
   void notify_completed(CheckpointId id) override;
   void notify_aborted(CheckpointId id) override;
   void fail(Status status) override;
@@ -98,6 +104,7 @@ class LocalExecutor final : private TaskListener, private CheckpointedJob {
   const size_t channel_capacity_;
   const SystemClock clock_;
   std::atomic<bool> cancelled_{false};
+  std::atomic<bool> suspended_{false};
   std::vector<size_t> first_task_;  // of each vertex
   std::vector<std::unique_ptr<Place>> places_;
   std::vector<std::unique_ptr<Channel>> channels_;

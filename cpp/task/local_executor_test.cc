@@ -241,7 +241,7 @@ class Checkpoints : public ::testing::Test {
     });
     auto executor = executor_of(
         two_vertices(source_vertex(parallelism, rows, rate), std::move(sink), hash_by_id()));
-    CheckpointingOptions options{directory_, "job", "a job", {}, true};
+    CheckpointingOptions options{{directory_, nullptr}, "job", "a job", {}, true, ""};
     options.coordinator.interval_millis = 5;
     const Status status = executor->set_checkpointing(options);
     EXPECT_TRUE(status.is_ok()) << status.message();
@@ -290,7 +290,7 @@ TEST_F(Checkpoints, WorkingOffTheRestOfAnEndedSourceFailsNoCheckpoint) {
     return SubtaskPlan{nullptr, {node(std::make_shared<StuckSink>(&let_go), "stuck")}};
   });
   auto job = executor_of(two_vertices(source_vertex(1, kChunkRows), std::move(sink), hash_by_id()));
-  CheckpointingOptions options{directory_, "job", "a job", {}, true};
+  CheckpointingOptions options{{directory_, nullptr}, "job", "a job", {}, true, ""};
   options.coordinator.interval_millis = 5;
   options.coordinator.timeout_millis = 20;
   ASSERT_TRUE(job->set_checkpointing(options).is_ok());
@@ -331,7 +331,8 @@ TEST_F(Checkpoints, ACheckpointThatFailsAfterTheEndOfAllTasksDoesNotFailTheJob) 
   JobPlan plan;
   plan.vertices.push_back(std::move(source));
   auto job = executor_of(std::move(plan));
-  ASSERT_TRUE(job->set_checkpointing({directory_, "job", "a job", {}, true}).is_ok());
+  ASSERT_TRUE(
+      job->set_checkpointing({{directory_, nullptr}, "job", "a job", {}, true, ""}).is_ok());
   ASSERT_TRUE(job->start().is_ok());
   job->trigger_checkpoint();
   while (sums.closed == 0) std::this_thread::sleep_for(milliseconds(1));
@@ -353,7 +354,8 @@ TEST_F(Checkpoints, AnOperatorThatIsGoneIsAnError) {
   Sums sums;
   auto other =
       executor_of(two_vertices(source_vertex(1, kRows), sum_vertex(1, &sums), hash_by_id()));
-  ASSERT_TRUE(other->set_checkpointing({directory_, "job", "a job", {}, true}).is_ok());
+  ASSERT_TRUE(
+      other->set_checkpointing({{directory_, nullptr}, "job", "a job", {}, true, ""}).is_ok());
   const auto restored = other->restore_newest();
   EXPECT_EQ(restored.status().code(), StatusCode::kInvalidArgument);
   EXPECT_NE(restored.status().message().find("operator 'count' (uid count)"), std::string::npos);
@@ -362,7 +364,8 @@ TEST_F(Checkpoints, AnOperatorThatIsGoneIsAnError) {
 TEST_F(Checkpoints, AnUnwritableDirectoryIsAnErrorAtOnce) {
   Sums sums;
   auto job = executor_of(two_vertices(source_vertex(1, kRows), sum_vertex(1, &sums), hash_by_id()));
-  const Status status = job->set_checkpointing({"/proc/nowhere", "job", "a job", {}, true});
+  const Status status =
+      job->set_checkpointing({{"/proc/nowhere", nullptr}, "job", "a job", {}, true, ""});
   EXPECT_EQ(status.code(), StatusCode::kIoError);
   EXPECT_NE(status.message().find("'/proc/nowhere' cannot be written to"), std::string::npos)
       << status.message();

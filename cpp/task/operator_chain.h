@@ -69,6 +69,8 @@ class OperatorChain {
   Status checkpoint_completed(CheckpointId id);
   // Every operator's end_input in order, then EndOfInput to all edges.
   Status end_input();
+  // Only the EndOfInput: the job goes on from a savepoint.
+  Status leave() { return broadcast(EndOfInput{}); }
   // Closes every operator, also after a failure; the first failure wins. Throws nothing.
   Status close();
 

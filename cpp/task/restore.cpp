@@ -12,7 +12,8 @@ bool has_state(const std::vector<OperatorState>& states) {
                      [](const OperatorState& s) { return !s.empty(); });
 }
 
-Status check_operators(const JobPlan& plan, const LoadedCheckpoint& checkpoint) {
+Status check_operators(const JobPlan& plan, const LoadedCheckpoint& checkpoint,
+                       bool ignore_unclaimed) {
   std::map<std::string, const VertexPlan*> vertex_of;
   for (const VertexPlan& vertex : plan.vertices) {
     for (const ChainNodeSpec& node : vertex.subtasks[0].nodes) vertex_of[node.uid] = &vertex;
@@ -21,11 +22,13 @@ Status check_operators(const JobPlan& plan, const LoadedCheckpoint& checkpoint) 
     if (!has_state(checkpoint.states_of(written.uid))) continue;
     const auto found = vertex_of.find(written.uid);
     if (found == vertex_of.end()) {
+      if (ignore_unclaimed) continue;
       return Status::invalid(
           "checkpoint '" + checkpoint.path + "' has state of operator '" + written.name +
           "' (uid " + written.uid +
           "), which this job does not have: its state would be lost. Give operators a uid() that "
-          "stays, or start the job under another job id");
+          "stays, start the job under another job id, or leave the state behind with "
+          "execution.state-recovery.ignore-unclaimed-state");
     }
     if (found->second->max_parallelism != written.max_parallelism) {
       return Status::invalid("checkpoint '" + checkpoint.path + "': operator '" + written.name +
@@ -54,8 +57,9 @@ std::vector<OperatorInfo> operator_infos(const JobPlan& plan) {
 }
 
 Result<std::map<TaskId, OperatorStates>> assign_states(const JobPlan& plan,
-                                                       const LoadedCheckpoint& checkpoint) {
-  PENSTOCK_RETURN_NOT_OK(check_operators(plan, checkpoint));
+                                                       const LoadedCheckpoint& checkpoint,
+                                                       bool ignore_unclaimed) {
+  PENSTOCK_RETURN_NOT_OK(check_operators(plan, checkpoint, ignore_unclaimed));
   std::map<TaskId, OperatorStates> assigned;
   for (const VertexPlan& vertex : plan.vertices) {
     for (const ChainNodeSpec& node : vertex.subtasks[0].nodes) {

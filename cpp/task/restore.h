@@ -14,8 +14,9 @@ TaskId task_id(const VertexPlan& vertex, int32_t subtask);
 std::vector<OperatorInfo> operator_infos(const JobPlan& plan);
 
 // kInvalidArgument: the checkpoint has state of an operator that the job does not have (it would be
-// lost), or was written with another max parallelism.
+// lost; `ignore_unclaimed`: it is), or was written with another max parallelism.
 Result<std::map<TaskId, OperatorStates>> assign_states(const JobPlan& plan,
-                                                       const LoadedCheckpoint& checkpoint);
+                                                       const LoadedCheckpoint& checkpoint,
+                                                       bool ignore_unclaimed = false);
 
 }  // namespace penstock

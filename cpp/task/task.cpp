@@ -28,6 +28,22 @@ void Task::trigger_checkpoint(Barrier barrier) {
   post({[this, barrier] { return take_checkpoint(barrier); }, /*any_time=*/false});
 }
 
+void Task::resume() {
+  post({[this] {
+          held_ = false;
+          return Status::ok();
+        },
+        /*any_time=*/true});
+}
+
+void Task::end_source() {
+  post({[this] {
+          ending_ = true;
+          return Status::ok();
+        },
+        /*any_time=*/true});
+}
+
 void Task::notify_checkpoint_completed(CheckpointId id) {
   post({[this, id] { return chain_->checkpoint_completed(id); }, /*any_time=*/true});
 }
@@ -76,6 +92,7 @@ void Task::close_mailbox() {
 Status Task::take_checkpoint(const Barrier& barrier) {
   OperatorStates state;
   PENSTOCK_RETURN_NOT_OK(chain_->barrier(barrier, &state));
+  held_ = held_ || barrier.hold;
   listener_->acknowledged(chain_->info(), barrier, std::move(state));
   return Status::ok();
 }
@@ -111,10 +128,17 @@ Status Task::loop() {
     if (cancelled_->load(std::memory_order_relaxed))
       return Status::cancelled("the job was cancelled");
     PENSTOCK_RETURN_NOT_OK(drain_mailbox());
-    PENSTOCK_RETURN_NOT_OK(run_due_timers());
+    if (held_ && !is_suspended()) {
+      wait_for_mail();
+      continue;
+    }
+    if (!is_suspended()) PENSTOCK_RETURN_NOT_OK(run_due_timers());
     PENSTOCK_RETURN_NOT_OK(gate_ ? gate_step(&done) : source_step(&done));
   }
-  return chain_->end_input();
+  if (!is_suspended()) return chain_->end_input();
+  // That the savepoint is complete was posted before the job was suspended.
+  PENSTOCK_RETURN_NOT_OK(drain_mailbox());
+  return chain_->leave();
 }
 
 Status Task::run_due_timers() {
@@ -135,8 +159,25 @@ void Task::wait(Waker::Ticket ticket, int64_t deadline_millis) {
   }
 }
 
+void Task::wait_for_mail() {
+  const Waker::Ticket ticket = waker_->prepare();
+  if (has_mail_.load(std::memory_order_acquire) || cancelled_->load(std::memory_order_acquire) ||
+      is_suspended()) {
+    return;
+  }
+  waker_->wait(ticket);
+}
+
 Status Task::source_step(bool* done) {
   const Waker::Ticket ticket = waker_->prepare();
+  if (is_suspended()) {
+    *done = true;
+    return Status::ok();
+  }
+  if (ending_) {
+    *done = true;
+    return chain_->process_watermark(Watermark{kMaxTimestamp});
+  }
   PENSTOCK_ASSIGN_OR_RETURN(const Poll poll, chain_->poll_source());
   switch (poll.kind) {
     case PollKind::kMore:
@@ -154,6 +195,11 @@ Status Task::source_step(bool* done) {
 Status Task::gate_step(bool* done) {
   const Waker::Ticket ticket = waker_->prepare();
   PENSTOCK_ASSIGN_OR_RETURN(GateEvent event, gate_->poll());
+  if (is_suspended()) {
+    *done = std::holds_alternative<EndOfAllInput>(event);
+    if (std::holds_alternative<Nothing>(event) && !has_mail_) waker_->wait(ticket);
+    return Status::ok();
+  }
   return std::visit(
       Overloaded{
           [&](Nothing) {

@@ -48,6 +48,13 @@ class Task {
 
   // From any thread.
   void trigger_checkpoint(Barrier barrier);
+  // Ends what a barrier with `hold` has begun.
+  void resume();
+  // A source ends as if it had no more data.
+  void end_source();
+  // Set before run(): once true, the job ends where it is. Nothing is processed or fired any more;
+  // a source ends at once, others when their inputs have.
+  void set_suspended(const std::atomic<bool>* suspended) { suspended_ = suspended; }
   void notify_checkpoint_completed(CheckpointId id);
   void abort_checkpoint(CheckpointId id);
   void wake() { waker_->wake(); }
@@ -70,8 +77,12 @@ class Task {
   Status gate_step(bool* done);
   Status take_checkpoint(const Barrier& barrier);
   Status run_due_timers();
+  [[nodiscard]] bool is_suspended() const {
+    return suspended_ != nullptr && suspended_->load(std::memory_order_acquire);
+  }
   // Sleeps until woken or `deadline_millis` of the clock, unless there is mail already.
   void wait(Waker::Ticket ticket, int64_t deadline_millis);
+  void wait_for_mail();
 
   std::unique_ptr<OperatorChain> chain_;
   std::unique_ptr<InputGate> gate_;
@@ -80,6 +91,9 @@ class Task {
   std::atomic<bool>* cancelled_;
   TaskListener* listener_;
   OperatorStates restored_;
+  const std::atomic<bool>* suspended_ = nullptr;
+  bool held_ = false;
+  bool ending_ = false;  // a source that is to end
 
   std::atomic<bool> has_mail_{false};
   std::mutex mail_mutex_;

@@ -21,14 +21,14 @@ from penstock.testing import OneInputStreamOperatorTestHarness, OperatorSnapshot
 
 pytestmark = pytest.mark.native
 
-EXAMPLES = int(os.environ.get("PENSTOCK_STATE_EXAMPLES", "60"))
+EXAMPLES = int(os.environ.get("PENSTOCK_STATE_EXAMPLES", "100"))
 
 BACKENDS = st.sampled_from(["hashmap", "rocksdb"])
-KEYS = st.sampled_from(["a", "b", "c"])
+KEYS = st.sampled_from(["a", "b"])
 LONGS = st.integers(-(1 << 63), (1 << 63) - 1)
 SMALL = st.integers(-1000, 1000)
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=6)
-TIMES = st.integers(-20, 60)
+TIMES = st.integers(-3, 12)
 
 # What a state may hold, by its declared type; None: nothing declared.
 VALUES: dict[str, tuple[TypeInformation | None, st.SearchStrategy[Any]]] = {
@@ -40,7 +40,8 @@ VALUES: dict[str, tuple[TypeInformation | None, st.SearchStrategy[Any]]] = {
     "BIG_INT": (Types.BIG_INT(), st.integers()),
     "BIG_DEC": (Types.BIG_DEC(), st.decimals(allow_nan=False, allow_infinity=False)),
     "SQL_DATE": (Types.SQL_DATE(), st.dates()),
-    "SQL_TIMESTAMP": (Types.SQL_TIMESTAMP(), st.datetimes()),
+    # fold belongs to time zones, which a SQL_TIMESTAMP has not.
+    "SQL_TIMESTAMP": (Types.SQL_TIMESTAMP(), st.datetimes().map(lambda t: t.replace(fold=0))),
     "TUPLE": (Types.TUPLE([Types.LONG(), Types.STRING()]), st.tuples(LONGS, TEXTS)),
     "ROW": (
         Types.ROW_NAMED(["n", "t"], [Types.LONG(), Types.STRING()]),
@@ -58,7 +59,7 @@ VALUES: dict[str, tuple[TypeInformation | None, st.SearchStrategy[Any]]] = {
 }
 
 
-USER_KEYS = st.sampled_from(["", "x", "y", "yy"])
+USER_KEYS = st.sampled_from(["", "x", "xx"])
 
 
 def call(state: str, method: str, *arguments: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -111,20 +112,20 @@ def calls(values: st.SearchStrategy[Any]) -> dict[str, list[st.SearchStrategy[An
 # What happens besides: time passes, or a snapshot is taken, after which a backend goes on.
 CHANGES = [
     st.tuples(st.just("watermark"), TIMES),
-    st.tuples(st.just("time"), st.integers(1, 15)),
+    st.tuples(st.just("time"), st.sampled_from([1, 4, 5])),
     st.tuples(st.just("restore"), BACKENDS),
 ]
 
 
 @st.composite
 def scripts(draw: st.DrawFn) -> tuple[TypeInformation | None, list[Any]]:
-    """Steps on some of the states, of one type; one in five is no call."""
+    """Steps on some of the states, of one type; one in four is no call."""
     type_info, values = VALUES[draw(st.sampled_from(sorted(VALUES)))]
     known = calls(values)
-    states = draw(st.lists(st.sampled_from(sorted(known)), min_size=1, unique=True))
+    states = draw(st.lists(st.sampled_from(sorted(known)), min_size=1, max_size=2, unique=True))
 
     def step() -> Any:
-        if draw(st.integers(0, 4)) == 4:
+        if draw(st.integers(0, 3)) == 3:
             return draw(draw(st.sampled_from(CHANGES)))
         return draw(draw(st.sampled_from(known[draw(st.sampled_from(states))])))
 
@@ -191,7 +192,7 @@ class Run:
 @given(
     scripts(),
     BACKENDS,
-    st.sampled_from([None, None, 10, 30]),
+    st.sampled_from([None, 5, 10]),
     st.booleans(),
     st.integers(1, 10),
 )
