@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 SECONDS ?= 1200
 
 .PHONY: help bootstrap build build-tests test test-cpp test-python test-spark lint format demo \
-  wheel bench faults fuzz sanitize clean
+  wheel bench bench-state faults fuzz sanitize clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -47,6 +47,11 @@ wheel: bootstrap ## a self-contained wheel in dist/
 bench: build ## benchmarks
 	$(PYTHON) bench/run.py
 	$(PYTHON) -m pytest -q bench/test_parts.py
+
+bench-state: build ## benchmark of the state of native windows
+	@cmake --build --preset release -j $(JOBS) --target window_state
+	build/release/bench/window_state snapshot 5000000 1
+	build/release/bench/window_state snapshot 5000000 2
 
 faults: build ## kill jobs, damage checkpoints: the long form
 	PENSTOCK_KILLS=20 $(PYTHON) -m pytest -q -m faults tests/faults

@@ -51,10 +51,10 @@ Status BinaryAccumulators::update(const Column* input, const GroupedRows& rows) 
 }
 
 Result<Column> BinaryAccumulators::finish(size_t from, size_t count) const {
-  auto column = binary_column(aggregate_.result_type, count,
+  auto column = binary_column(aggregate_->result_type, count,
                               [&](size_t i) { return std::string_view(acc_[from + i]); });
   if (!column.is_ok()) {
-    return column.status().with_context("aggregate '" + aggregate_.alias + "'");
+    return column.status().with_context("aggregate '" + aggregate_->alias + "'");
   }
   set_validity(seen_.data() + from, count, &column.value());
   return column;
@@ -81,6 +81,13 @@ Status BinaryAccumulators::deserialise(size_t group, std::string_view* in) {
   acc_[group].assign(in->substr(0, size));
   in->remove_prefix(size);
   return Status::ok();
+}
+
+std::unique_ptr<Accumulators> BinaryAccumulators::copy(size_t from, size_t count) const {
+  auto result = std::make_unique<BinaryAccumulators>(aggregate_);
+  result->acc_.assign(acc_.data() + from, acc_.data() + from + count);
+  result->seen_.assign(seen_.data() + from, seen_.data() + from + count);
+  return result;
 }
 
 void BinaryAccumulators::clear() {

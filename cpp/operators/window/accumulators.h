@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -142,8 +143,11 @@ template <typename In, typename Op>
 class FixedAccumulators final : public Accumulators {
  public:
   using Acc = typename Op::Acc;
-  explicit FixedAccumulators(BoundAggregate aggregate) : aggregate_(std::move(aggregate)) {}
+  explicit FixedAccumulators(BoundAggregatePtr aggregate) : aggregate_(std::move(aggregate)) {}
 
+  void prepare(const Column* input) override {
+    if (may_have_nulls(*input) && input->count_nulls() != 0) track_seen();
+  }
   void resize(size_t groups) override {
     acc_.resize(groups, Op::initial());
     if (!seen_.empty()) seen_.resize(groups, 0);
@@ -160,7 +164,7 @@ class FixedAccumulators final : public Accumulators {
       for (size_t i = from; i < from + count; ++i) {
         const Int128 value = acc_[i];
         if (is_seen(i) && (value > max_decimal() || value < -max_decimal())) {
-          return overflow_error(aggregate_, *aggregate_.result_type);
+          return overflow_error(*aggregate_, *aggregate_->result_type);
         }
       }
     }
@@ -180,6 +184,13 @@ class FixedAccumulators final : public Accumulators {
     track_seen();
     seen_[group] = seen;
     return take_raw(in, &acc_[group]);
+  }
+  [[nodiscard]] std::unique_ptr<Accumulators> copy(size_t from, size_t count) const override {
+    auto result = std::make_unique<FixedAccumulators>(aggregate_);
+    result->acc_.assign(acc_.data() + from, acc_.data() + from + count);
+    if (!seen_.empty()) result->seen_.assign(seen_.data() + from, seen_.data() + from + count);
+    result->settled_ = count;
+    return result;
   }
   void clear() override {
     acc_.clear();
@@ -201,7 +212,7 @@ class FixedAccumulators final : public Accumulators {
 
   template <typename Value>
   Status apply(const Column& input, const GroupedRows& rows) {
-    if (may_have_nulls(input) && input.count_nulls() != 0) track_seen();
+    prepare(&input);
     bool overflow = false;
     Acc* const acc = acc_.data();
     const auto value = [&input, data = input.data<Value>()](int64_t row) {
@@ -223,9 +234,9 @@ class FixedAccumulators final : public Accumulators {
       });
     }
     settled_ = acc_.size();
-    if (overflow && (std::is_same_v<Acc, Decimal> || aggregate_.overflow == OverflowMode::kError))
+    if (overflow && (std::is_same_v<Acc, Decimal> || aggregate_->overflow == OverflowMode::kError))
         [[unlikely]] {
-      return overflow_error(aggregate_, *aggregate_.result_type);
+      return overflow_error(*aggregate_, *aggregate_->result_type);
     }
     return Status::ok();
   }
@@ -233,18 +244,18 @@ class FixedAccumulators final : public Accumulators {
   [[nodiscard]] Column column(size_t from, size_t count) const {
     Column result;
     if constexpr (std::is_same_v<In, bool>) {
-      result.type = aggregate_.result_type;
+      result.type = aggregate_->result_type;
       result.length = static_cast<int64_t>(count);
       result.null_count = 0;
       result.values = pack_bits(acc_.data() + from, count);
     } else {
-      result = copy_column(aggregate_.result_type, acc_.data() + from, count);
+      result = copy_column(aggregate_->result_type, acc_.data() + from, count);
     }
     if (!seen_.empty()) set_validity(seen_.data() + from, count, &result);
     return result;
   }
 
-  BoundAggregate aggregate_;
+  BoundAggregatePtr aggregate_;
   HugeVector<Acc> acc_;
   std::vector<uint8_t> seen_;
   size_t settled_ = 0;  // groups that existed at the end of the last update
@@ -262,6 +273,11 @@ class CountAccumulators final : public Accumulators {
   Status deserialise(size_t group, std::string_view* in) override {
     return take_raw(in, &counts_[group]);
   }
+  [[nodiscard]] std::unique_ptr<Accumulators> copy(size_t from, size_t count) const override {
+    auto result = std::make_unique<CountAccumulators>();
+    result->counts_.assign(counts_.data() + from, counts_.data() + from + count);
+    return result;
+  }
   void clear() override { counts_.clear(); }
   [[nodiscard]] size_t bytes() const override { return counts_.capacity() * sizeof(int64_t); }
 
@@ -272,8 +288,8 @@ class CountAccumulators final : public Accumulators {
 // min and max of utf8 and binary. Compares bytes, which for UTF-8 is the order of code points.
 class BinaryAccumulators final : public Accumulators {
  public:
-  explicit BinaryAccumulators(BoundAggregate aggregate)
-      : aggregate_(std::move(aggregate)), min_(aggregate_.kind == AggregateKind::kMin) {}
+  explicit BinaryAccumulators(BoundAggregatePtr aggregate)
+      : aggregate_(std::move(aggregate)), min_(aggregate_->kind == AggregateKind::kMin) {}
   void resize(size_t groups) override;
   Status update(const Column* input, const GroupedRows& rows) override;
   Status merge(const Column* partials, const GroupedRows& rows) override {
@@ -283,13 +299,14 @@ class BinaryAccumulators final : public Accumulators {
   Status partials(size_t from, size_t count, std::vector<Column>* out) const override;
   void serialise(size_t group, std::string* out) const override;
   Status deserialise(size_t group, std::string_view* in) override;
+  [[nodiscard]] std::unique_ptr<Accumulators> copy(size_t from, size_t count) const override;
   void clear() override;
   [[nodiscard]] size_t bytes() const override {
     return acc_.capacity() * sizeof(std::string) + seen_.capacity() + long_bytes_;
   }
 
  private:
-  BoundAggregate aggregate_;
+  BoundAggregatePtr aggregate_;
   bool min_;
   std::vector<std::string> acc_;
   std::vector<uint8_t> seen_;
@@ -301,7 +318,7 @@ class BinaryAccumulators final : public Accumulators {
 template <typename In, typename Sum>
 class AvgAccumulators final : public Accumulators {
  public:
-  explicit AvgAccumulators(BoundAggregate aggregate) : aggregate_(std::move(aggregate)) {}
+  explicit AvgAccumulators(BoundAggregatePtr aggregate) : aggregate_(std::move(aggregate)) {}
 
   void resize(size_t groups) override { acc_.resize(groups, Entry{SumOp<Sum>::initial(), 0}); }
   Status update(const Column* input, const GroupedRows& rows) override {
@@ -319,8 +336,8 @@ class AvgAccumulators final : public Accumulators {
   }
   [[nodiscard]] Result<Column> finish(size_t from, size_t count) const override {
     double unit = 1;
-    if (aggregate_.input_type->id == TypeId::kDecimal128)
-      unit = std::pow(10.0, aggregate_.input_type->scale);
+    if (aggregate_->input_type->id == TypeId::kDecimal128)
+      unit = std::pow(10.0, aggregate_->input_type->scale);
     std::vector<double> values(count);
     std::vector<uint8_t> valid(count);
     for (size_t i = 0; i < count; ++i) {
@@ -329,7 +346,7 @@ class AvgAccumulators final : public Accumulators {
       if (entry.count != 0)
         values[i] = to_double(entry.sum) / (static_cast<double>(entry.count) * unit);
     }
-    Column column = copy_column(aggregate_.result_type, values.data(), count);
+    Column column = copy_column(aggregate_->result_type, values.data(), count);
     set_validity(valid.data(), count, &column);
     return column;
   }
@@ -340,8 +357,8 @@ class AvgAccumulators final : public Accumulators {
       sums[i] = acc_[from + i].sum;
       counts[i] = acc_[from + i].count;
     }
-    out->push_back(copy_column(aggregate_.partial_types[0], sums.data(), count));
-    out->push_back(copy_column(aggregate_.partial_types[1], counts.data(), count));
+    out->push_back(copy_column(aggregate_->partial_types[0], sums.data(), count));
+    out->push_back(copy_column(aggregate_->partial_types[1], counts.data(), count));
     return Status::ok();
   }
   void serialise(size_t group, std::string* out) const override {
@@ -351,6 +368,11 @@ class AvgAccumulators final : public Accumulators {
   Status deserialise(size_t group, std::string_view* in) override {
     PENSTOCK_RETURN_NOT_OK(take_raw(in, &acc_[group].sum));
     return take_raw(in, &acc_[group].count);
+  }
+  [[nodiscard]] std::unique_ptr<Accumulators> copy(size_t from, size_t count) const override {
+    auto result = std::make_unique<AvgAccumulators>(aggregate_);
+    result->acc_.assign(acc_.data() + from, acc_.data() + from + count);
+    return result;
   }
   void clear() override { acc_.clear(); }
   [[nodiscard]] size_t bytes() const override { return acc_.capacity() * sizeof(Entry); }
@@ -375,11 +397,11 @@ class AvgAccumulators final : public Accumulators {
       acc[group].count += counts(row);
     });
     if (overflow) [[unlikely]]
-      return overflow_error(aggregate_, *aggregate_.partial_types[0]);
+      return overflow_error(*aggregate_, *aggregate_->partial_types[0]);
     return Status::ok();
   }
 
-  BoundAggregate aggregate_;
+  BoundAggregatePtr aggregate_;
   HugeVector<Entry> acc_;
 };
 

@@ -124,8 +124,8 @@ using SumOf = std::conditional_t<
                        std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>>;
 
 template <bool kMin>
-std::unique_ptr<Accumulators> make_extreme(const BoundAggregate& aggregate) {
-  const DataType& type = *aggregate.input_type;
+std::unique_ptr<Accumulators> make_extreme(const BoundAggregatePtr& aggregate) {
+  const DataType& type = *aggregate->input_type;
   if (type.is_binary_like()) return std::make_unique<BinaryAccumulators>(aggregate);
   if (type.id == TypeId::kBool) {
     return std::make_unique<FixedAccumulators<bool, ExtremeOp<uint8_t, kMin>>>(aggregate);
@@ -182,8 +182,9 @@ Result<BoundAggregate> bind_aggregate(const AggregateSpec& spec, const Schema& s
   return bound;
 }
 
-std::unique_ptr<Accumulators> make_accumulators(const BoundAggregate& aggregate) {
-  switch (aggregate.kind) {
+std::unique_ptr<Accumulators> make_accumulators(const BoundAggregate& bound) {
+  const auto aggregate = std::make_shared<const BoundAggregate>(bound);
+  switch (aggregate->kind) {
     case AggregateKind::kCountStar:
     case AggregateKind::kCount:
       return std::make_unique<CountAccumulators>();
@@ -193,12 +194,12 @@ std::unique_ptr<Accumulators> make_accumulators(const BoundAggregate& aggregate)
       return make_extreme<false>(aggregate);
     case AggregateKind::kSum:
       return with_physical_type(
-          *aggregate.input_type, [&]<typename T>() -> std::unique_ptr<Accumulators> {
+          *aggregate->input_type, [&]<typename T>() -> std::unique_ptr<Accumulators> {
             return std::make_unique<FixedAccumulators<T, SumOp<SumOf<T>>>>(aggregate);
           });
     case AggregateKind::kAvg:
       return with_physical_type(
-          *aggregate.input_type, [&]<typename T>() -> std::unique_ptr<Accumulators> {
+          *aggregate->input_type, [&]<typename T>() -> std::unique_ptr<Accumulators> {
             using Sum = std::conditional_t<std::is_floating_point_v<T>, double, Decimal>;
             return std::make_unique<AvgAccumulators<T, Sum>>(aggregate);
           });

@@ -9,7 +9,8 @@
 // Nulls are ignored; a group that saw only nulls has the result null (count: 0). NaN is greater
 // than every number. Integer sums that leave 64 bits are an error or wrap around, as configured.
 //
-// Thread safety: none; belongs to the subtask's thread.
+// Thread safety: none; belongs to the subtask's thread. But copy() may read some groups in another
+// thread while update() and merge() change others, once prepare() was called: see slice_table.h.
 #pragma once
 
 #include <cstddef>
@@ -45,6 +46,7 @@ struct BoundAggregate {
   // "sum(price:int32):int64". Reaches snapshots: never to change.
   [[nodiscard]] std::string describe() const;
 };
+using BoundAggregatePtr = std::shared_ptr<const BoundAggregate>;
 
 // "count", "sum", "min", "max", "avg"; count without a column is count(*).
 Result<AggregateKind> parse_aggregate_kind(const std::string& name, bool has_column);
@@ -66,6 +68,9 @@ class Accumulators {
 
   // Room for groups 0 .. groups-1; new ones are empty. Call before the update that mentions them.
   virtual void resize(size_t groups) = 0;
+  // Does now what update(input) or merge(input) would otherwise do to more than the groups of its
+  // rows. Optional.
+  virtual void prepare(const Column* input) { (void)input; }
   // `input` is nullptr for count(*). REQUIRES: every group that is new since the last update occurs
   // in `rows`.
   virtual Status update(const Column* input, const GroupedRows& rows) = 0;
@@ -81,6 +86,9 @@ class Accumulators {
   virtual void serialise(size_t group, std::string* out) const = 0;
   // Takes what it needs off the front of `in`. REQUIRES: resize() was called.
   virtual Status deserialise(size_t group, std::string_view* in) = 0;
+
+  // Groups [from, from + count) as groups 0 .. count-1 of an object of their own.
+  [[nodiscard]] virtual std::unique_ptr<Accumulators> copy(size_t from, size_t count) const = 0;
 
   virtual void clear() = 0;
   [[nodiscard]] virtual size_t bytes() const = 0;

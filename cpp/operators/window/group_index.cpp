@@ -243,6 +243,52 @@ Status GroupIndex::key_columns(size_t from, size_t count, std::vector<Column>* o
   return Status::ok();
 }
 
+Result<KeyCopy> GroupIndex::copy_keys(size_t from, size_t count) const {
+  KeyCopy copy;
+  copy.count_ = count;
+  if (form_ != KeyForm::kEncoded) {
+    PENSTOCK_RETURN_NOT_OK(key_columns(from, count, &copy.columns_));
+    return copy;
+  }
+  PENSTOCK_ASSIGN_OR_RETURN(copy.encoded_.bytes, binary_column(binary(), count, [&](size_t i) {
+                              return bytes_.key(from + i);
+                            }));
+  copy.encoded_.hashes.resize(count);
+  for (size_t i = 0; i < count; ++i) copy.encoded_.hashes[i] = bytes_.hash(from + i);
+  return copy;
+}
+
+Result<EncodedKeys> KeyCopy::encode(const std::vector<int32_t>& rows) const {
+  const auto count = static_cast<int64_t>(rows.size());
+  EncodedKeys out;
+  if (!columns_.empty()) {
+    std::vector<Column> columns;
+    for (const Column& column : columns_) {
+      PENSTOCK_ASSIGN_OR_RETURN(Column taken, take(column, rows.data(), count));
+      columns.push_back(std::move(taken));
+    }
+    return encode_keys(columns, count);
+  }
+  if (encoded_.bytes.type == nullptr) {
+    const auto nothing = [](size_t) { return std::string_view(); };
+    PENSTOCK_ASSIGN_OR_RETURN(out.bytes, binary_column(binary(), rows.size(), nothing));
+    out.hashes.assign(rows.size(), 0);
+    return out;
+  }
+  PENSTOCK_ASSIGN_OR_RETURN(out.bytes, take(encoded_.bytes, rows.data(), count));
+  for (const int32_t row : rows) out.hashes.push_back(encoded_.hashes[static_cast<size_t>(row)]);
+  return out;
+}
+
+Result<std::vector<uint32_t>> KeyCopy::hash() const {
+  if (columns_.empty() && encoded_.bytes.type != nullptr) return encoded_.hashes;
+  std::vector<uint32_t> hashes(count_, 0);
+  if (!columns_.empty()) {
+    PENSTOCK_RETURN_NOT_OK(hash_keys(columns_, static_cast<int64_t>(count_), hashes.data()));
+  }
+  return hashes;
+}
+
 void GroupIndex::clear() {
   only_group_ = 0;
   int64_.clear();

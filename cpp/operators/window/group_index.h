@@ -48,6 +48,23 @@ class BatchKeys {
   EncodedKeys encoded_;
 };
 
+// The keys of some groups, copied out of an index; made into canonical bytes later.
+class KeyCopy {
+ public:
+  [[nodiscard]] size_t size() const { return count_; }
+  // The canonical bytes of the keys at `rows`, and their hashes. Without key columns bytes are empty
+  // and hashes 0.
+  [[nodiscard]] Result<EncodedKeys> encode(const std::vector<int32_t>& rows) const;
+  // Of all.
+  [[nodiscard]] Result<std::vector<uint32_t>> hash() const;
+
+ private:
+  friend class GroupIndex;
+  size_t count_ = 0;
+  std::vector<Column> columns_;
+  EncodedKeys encoded_;  // form kEncoded
+};
+
 // The keys of one slice; each has a dense group id.
 class GroupIndex {
  public:
@@ -60,6 +77,7 @@ class GroupIndex {
   [[nodiscard]] size_t size() const;
   // The key columns of groups [from, from + count), in their original types, appended to `out`.
   Status key_columns(size_t from, size_t count, std::vector<Column>* out) const;
+  Result<KeyCopy> copy_keys(size_t from, size_t count) const;
   void clear();
   [[nodiscard]] size_t bytes() const { return int64_.bytes() + bytes_.bytes(); }
 

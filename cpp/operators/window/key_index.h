@@ -105,6 +105,8 @@ class BytesKeyIndex {
   [[nodiscard]] std::string_view key(size_t id) const {
     return {arena_.data() + ends_[id], ends_[id + 1] - ends_[id]};
   }
+  // As it was given to resolve().
+  [[nodiscard]] uint32_t hash(size_t id) const { return hashes_[id]; }
   // kNoGroup when no null key was seen.
   [[nodiscard]] uint32_t null_group() const { return null_group_; }
   [[nodiscard]] size_t bytes() const {

@@ -2,14 +2,19 @@
 
 #include <utility>
 
+#include "operators/window/frozen_table.h"
+
 namespace penstock::window {
 
-SliceTable::SliceTable(const WindowPlan& plan, bool count_rows)
-    : plan_(plan), index_(plan.key_types()) {
-  const std::vector<BoundAggregate>& aggregates = plan.aggregates();
+SliceTable::SliceTable(WindowPlanPtr plan, bool count_rows)
+    : plan_(std::move(plan)), index_(plan_->key_types()) {
+  const std::vector<BoundAggregate>& aggregates = plan_->aggregates();
   row_counts_ = aggregates.size();
+  size_t column = plan_->first_accumulator_index();
   for (size_t i = 0; i < aggregates.size(); ++i) {
     accumulators_.push_back(make_accumulators(aggregates[i]));
+    partial_columns_.push_back(column);
+    column += aggregates[i].partial_types.size();
     if (aggregates[i].kind == AggregateKind::kCountStar) row_counts_ = i;
   }
   if (count_rows && row_counts_ == aggregates.size())
@@ -24,23 +29,43 @@ const std::vector<uint32_t>& SliceTable::resolve(BatchKeys* keys, const int32_t*
   return groups_;
 }
 
+const Column* SliceTable::row_input(const Batch& batch, size_t i) const {
+  const int column = i < plan_->aggregates().size() ? plan_->aggregates()[i].column_index : -1;
+  return column < 0 ? nullptr : &batch.columns[static_cast<size_t>(column)];
+}
+
+const Column* SliceTable::partial_input(const Batch& batch, size_t i) const {
+  return &batch.columns[partial_columns_[i]];
+}
+
+const std::vector<uint32_t>& SliceTable::groups_to_change(Input input, const Batch& batch,
+                                                          BatchKeys* keys, const int32_t* rows,
+                                                          int64_t count) {
+  if (!is_frozen()) [[likely]]
+    return resolve(keys, rows, count);
+  const std::lock_guard lock(mutex_);
+  const std::vector<uint32_t>& groups = resolve(keys, rows, count);
+  for (size_t i = 0; i < plan_->aggregates().size(); ++i)
+    accumulators_[i]->prepare((this->*input)(batch, i));
+  for (FrozenTable* const frozen : frozen_) frozen->save(groups.data(), count);
+  return groups;
+}
+
 Status SliceTable::update(const Batch& batch, BatchKeys* keys, const int32_t* rows, int64_t count) {
-  const GroupedRows grouped{rows, resolve(keys, rows, count).data(), count};
-  for (size_t i = 0; i < accumulators_.size(); ++i) {
-    const int column = i < plan_.aggregates().size() ? plan_.aggregates()[i].column_index : -1;
-    const Column* const input = column < 0 ? nullptr : &batch.columns[static_cast<size_t>(column)];
-    PENSTOCK_RETURN_NOT_OK(accumulators_[i]->update(input, grouped));
-  }
+  const std::vector<uint32_t>& groups =
+      groups_to_change(&SliceTable::row_input, batch, keys, rows, count);
+  const GroupedRows grouped{rows, groups.data(), count};
+  for (size_t i = 0; i < accumulators_.size(); ++i)
+    PENSTOCK_RETURN_NOT_OK(accumulators_[i]->update(row_input(batch, i), grouped));
   return Status::ok();
 }
 
 Status SliceTable::merge(const Batch& batch, BatchKeys* keys, const int32_t* rows, int64_t count) {
-  const GroupedRows grouped{rows, resolve(keys, rows, count).data(), count};
-  size_t column = plan_.first_accumulator_index();
-  for (size_t i = 0; i < plan_.aggregates().size(); ++i) {
-    PENSTOCK_RETURN_NOT_OK(accumulators_[i]->merge(&batch.columns[column], grouped));
-    column += plan_.aggregates()[i].partial_types.size();
-  }
+  const std::vector<uint32_t>& groups =
+      groups_to_change(&SliceTable::partial_input, batch, keys, rows, count);
+  const GroupedRows grouped{rows, groups.data(), count};
+  for (size_t i = 0; i < plan_->aggregates().size(); ++i)
+    PENSTOCK_RETURN_NOT_OK(accumulators_[i]->merge(partial_input(batch, i), grouped));
   return Status::ok();
 }
 
@@ -56,10 +81,10 @@ size_t SliceTable::bytes() const {
 }
 
 SliceTable* SliceTables::at(Timestamp end) {
-  std::unique_ptr<SliceTable>& table = open_[end];
+  std::shared_ptr<SliceTable>& table = open_[end];
   if (table == nullptr) {
     if (spare_.empty()) {
-      table = std::make_unique<SliceTable>(*plan_, count_rows_);
+      table = std::make_shared<SliceTable>(plan_, count_rows_);
     } else {
       table = std::move(spare_.back());
       spare_.pop_back();
@@ -71,7 +96,7 @@ SliceTable* SliceTables::at(Timestamp end) {
 void SliceTables::drop(Timestamp end) {
   const auto found = open_.find(end);
   if (found == open_.end()) return;
-  if (spare_.size() < kSpareTables) {
+  if (spare_.size() < kSpareTables && !found->second->is_frozen()) {
     found->second->clear();
     spare_.push_back(std::move(found->second));
   }

@@ -4,13 +4,18 @@
 // A slice is dropped whole when it is done; a few empty tables are kept for the slices to come, so
 // that a steady stream allocates nothing.
 //
-// Thread safety: none; belongs to the subtask's thread.
+// Thread safety: belongs to the subtask's thread. The one exception is a table that was frozen
+// (frozen_table.h): as long as somebody reads it as it was, the subtask's thread takes `mutex_`
+// around whatever moves memory or touches all groups, and saves the groups of a batch before it
+// changes them for the first time. While nobody does, which is almost always, it takes no lock.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "operators/window/aggregates.h"
@@ -19,10 +24,12 @@
 
 namespace penstock::window {
 
+class FrozenTable;
+
 class SliceTable {
  public:
   // `count_rows`: keep the number of raw rows of each group, too (row_counts()).
-  SliceTable(const WindowPlan& plan, bool count_rows);
+  SliceTable(WindowPlanPtr plan, bool count_rows);
 
   // Raw rows of `batch`, whose keys are in `keys`.
   Status update(const Batch& batch, BatchKeys* keys, const int32_t* rows, int64_t count);
@@ -39,17 +46,36 @@ class SliceTable {
   [[nodiscard]] Accumulators* mutable_accumulators(size_t i) { return accumulators_[i].get(); }
   // REQUIRES: count_rows.
   [[nodiscard]] const Accumulators& row_counts() const { return *accumulators_[row_counts_]; }
+  // Somebody reads the table as it was at an earlier moment.
+  [[nodiscard]] bool is_frozen() const { return readers_.load(std::memory_order_acquire) != 0; }
+  // REQUIRES: not is_frozen().
   void clear();
   [[nodiscard]] size_t bytes() const;
 
  private:
-  const WindowPlan& plan_;  // outlives the table
+  friend class FrozenTable;
+
+  // The column of `batch` that accumulators `i` begin to read at; nullptr for count(*).
+  using Input = const Column* (SliceTable::*)(const Batch& batch, size_t i) const;
+  [[nodiscard]] const Column* row_input(const Batch& batch, size_t i) const;
+  [[nodiscard]] const Column* partial_input(const Batch& batch, size_t i) const;
+  // The groups of the rows, ready to be changed.
+  const std::vector<uint32_t>& groups_to_change(Input input, const Batch& batch, BatchKeys* keys,
+                                                const int32_t* rows, int64_t count);
+
+  WindowPlanPtr plan_;
   GroupIndex index_;
   // One per aggregate of the plan; after them the row counts, unless the plan has a count(*) that
   // serves.
   std::vector<std::unique_ptr<Accumulators>> accumulators_;
   size_t row_counts_ = 0;
+  std::vector<size_t> partial_columns_;  // of each aggregate, its first in a batch of partials
   std::vector<uint32_t> groups_;
+
+  std::mutex mutex_;
+  std::vector<FrozenTable*> frozen_;  // guarded by mutex_
+  // frozen_.size(). Its last value 0 is what the subtask's thread sees a reader's end by.
+  std::atomic<size_t> readers_{0};
 };
 
 class SliceTables {
@@ -59,7 +85,7 @@ class SliceTables {
   struct FiresBefore {
     bool operator()(Timestamp a, Timestamp b) const { return max_timestamp(a) < max_timestamp(b); }
   };
-  using Map = std::map<Timestamp, std::unique_ptr<SliceTable>, FiresBefore>;
+  using Map = std::map<Timestamp, std::shared_ptr<SliceTable>, FiresBefore>;
 
   SliceTables(WindowPlanPtr plan, bool count_rows)
       : plan_(std::move(plan)), count_rows_(count_rows) {}
@@ -79,7 +105,7 @@ class SliceTables {
   WindowPlanPtr plan_;
   bool count_rows_;
   Map open_;
-  std::vector<std::unique_ptr<SliceTable>> spare_;
+  std::vector<std::shared_ptr<SliceTable>> spare_;
 };
 
 }  // namespace penstock::window

@@ -123,6 +123,7 @@ TEST(SlicedWindow, SnapshotAndRestoreAtAnyPointAndParallelismChangeNothing) {
     for (size_t i = 0; i < at; ++i) feed(before.op.get(), keys, steps[i], 8, before.output);
     OperatorState state;
     ASSERT_TRUE(before.op->snapshot(&state).is_ok());
+    ASSERT_TRUE(state.materialise().is_ok());
 
     // Down to one subtask again after going through several: the union of what they hold is what
     // was written.
@@ -136,6 +137,7 @@ TEST(SlicedWindow, SnapshotAndRestoreAtAnyPointAndParallelismChangeNothing) {
       const Status status = op->restore(mine.value());
       ASSERT_TRUE(status.is_ok()) << status.message();
       ASSERT_TRUE(op->snapshot(&written.emplace_back()).is_ok());
+      ASSERT_TRUE(written.back().materialise().is_ok());
     }
     auto whole = reassign(written, 0, 1, kDefaultMaxParallelism);
     ASSERT_TRUE(whole.is_ok()) << whole.status().message();
@@ -157,6 +159,7 @@ TEST(SlicedWindow, RefusesStateOfAnotherDefinition) {
   OperatorMetrics metrics;
   OperatorState state;
   ASSERT_TRUE(open(plan_of(Keys::kInt64, 10, 0), &metrics)->snapshot(&state).is_ok());
+  ASSERT_TRUE(state.materialise().is_ok());
   const Status keys = open(plan_of(Keys::kString, 10, 0), &metrics)->restore(state);
   EXPECT_EQ(keys.code(), StatusCode::kInvalidArgument);
   EXPECT_NE(keys.message().find("was written with keys of type int64, this job has"),

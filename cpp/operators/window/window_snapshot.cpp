@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "operators/window/deferred_slices.h"
 #include "record/key_encoding.h"
 
 namespace penstock::window {
@@ -27,32 +28,6 @@ Status check_part(const std::string& name, const char* part, const std::string& 
   return Status::invalid(
       "state '" + name + "' was written with " + part + " " + written + ", this job has " + here +
       "; restore with the old definition, or give the operator a new uid to start without it");
-}
-
-Status snapshot_slice(Timestamp end, const SliceTable& table, const WindowPlan& plan,
-                      int32_t max_parallelism, KeyedStateData* data) {
-  const std::string name_space = encode_int64_le(end);
-  std::string value;
-  for (size_t from = 0; from < table.size(); from += kMaxEmitRows) {
-    const size_t count = std::min(kMaxEmitRows, table.size() - from);
-    std::vector<Column> columns;
-    PENSTOCK_RETURN_NOT_OK(table.index().key_columns(from, count, &columns));
-    EncodedKeys keys;
-    if (!columns.empty()) {
-      PENSTOCK_ASSIGN_OR_RETURN(keys, encode_keys(columns, static_cast<int64_t>(count)));
-    }
-    for (size_t i = 0; i < count; ++i) {
-      value.clear();
-      for (size_t a = 0; a < plan.aggregates().size(); ++a)
-        table.accumulators(a).serialise(from + i, &value);
-      const bool keyed = !columns.empty();
-      const uint32_t hash = keyed ? keys.hashes[i] : 0;
-      data->add(key_group_of(hash, max_parallelism),
-                keyed ? keys.bytes.bytes_at(static_cast<int64_t>(i)) : std::string_view(),
-                name_space, value);
-    }
-  }
-  return Status::ok();
 }
 
 struct RestoredSlice {
@@ -134,15 +109,14 @@ Result<Timestamp> restore_watermark(const OperatorState& state) {
   return smallest;
 }
 
-Status snapshot_slices(const SliceTables& tables, const WindowPlan& plan, int32_t max_parallelism,
-                       OperatorState* state) {
-  KeyedStateData data;
-  data.meta = contents_meta(plan);
+void snapshot_slices(const SliceTables& tables, const WindowPlan& plan, int32_t max_parallelism,
+                     OperatorState* state) {
+  std::vector<DeferredSlices::Slice> slices;
   for (const auto& [end, table] : tables.open()) {
-    PENSTOCK_RETURN_NOT_OK(snapshot_slice(end, *table, plan, max_parallelism, &data));
+    slices.push_back({encode_int64_le(end), FrozenTable::freeze(table)});
   }
-  state->keyed.push_back(std::move(data));
-  return Status::ok();
+  state->deferred.push_back(
+      std::make_shared<DeferredSlices>(contents_meta(plan), max_parallelism, std::move(slices)));
 }
 
 Status restore_slices(const OperatorState& state, const WindowPlan& plan, SliceTables* tables) {

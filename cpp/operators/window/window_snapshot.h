@@ -30,8 +30,10 @@ void snapshot_watermark(Timestamp watermark, OperatorState* state);
 // The smallest of all; kMinTimestamp when there is none.
 Result<Timestamp> restore_watermark(const OperatorState& state);
 
-Status snapshot_slices(const SliceTables& tables, const WindowPlan& plan, int32_t max_parallelism,
-                       OperatorState* state);
+// Hands over the open slices as they are now, to be read out later (deferred_slices.h). Takes time
+// by the number of slices, not by what is in them.
+void snapshot_slices(const SliceTables& tables, const WindowPlan& plan, int32_t max_parallelism,
+                     OperatorState* state);
 Status restore_slices(const OperatorState& state, const WindowPlan& plan, SliceTables* tables);
 
 }  // namespace penstock::window

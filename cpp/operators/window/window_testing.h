@@ -48,6 +48,11 @@ inline std::string render(const Column& column, int64_t i) {
   if (!column.is_valid(i)) return "null";
   if (column.type->is_binary_like()) return std::string(column.bytes_at(i));
   if (column.type->id == TypeId::kFloat64) return std::to_string(column.data<double>()[i]);
+  if (column.type->id == TypeId::kBool) return column.bool_at(i) ? "true" : "false";
+  if (column.type->id == TypeId::kDecimal128) {
+    return std::to_string(column.data<int64_t>()[2 * i + 1]) + ":" +
+           std::to_string(column.data<uint64_t>()[2 * i]);
+  }
   if (column.type->byte_width == 4) return std::to_string(column.data<int32_t>()[i]);
   return std::to_string(column.data<int64_t>()[i]);
 }
