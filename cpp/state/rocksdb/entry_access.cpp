@@ -84,13 +84,35 @@ Status EntryAccess::damaged(const char* what) {
 
 Status EntryAccess::put(const EntryPlace& place, std::string_view value) {
   TierRecord* record = young()->find(place.hash, place.key);
-  const bool in_place = record != nullptr && value.size() <= record->value_capacity;
-  if (record == nullptr) record = young()->insert(place.hash, place.key, value.size());
+  if (record != nullptr) return put(record, value);
+  record = young()->set_value(young()->insert(place.hash, place.key, value.size()), value);
+  record->flags = TierRecord::kDirty;
+  layers_.young().set_dirty();
+  return layers_.changed();
+}
+
+Status EntryAccess::put(TierRecord* record, std::string_view value) {
+  const bool in_place = value.size() <= record->value_capacity;
   record = young()->set_value(record, value);
   record->flags = TierRecord::kDirty;
   record->clean_size = 0;
   layers_.young().set_dirty();
+  last_ = nullptr;
   return in_place ? Status::ok() : layers_.changed();
+}
+
+// Without making the key of the database; keys and namespaces of 128 bytes and more are left out.
+TierRecord* EntryAccess::remembered(const EntryKey& entry) const {
+  if (last_ == nullptr || last_epoch_ != layers_.epoch()) return nullptr;
+  const size_t key_size = entry.key.size();
+  const size_t space_size = entry.name_space.size();
+  const std::string_view known = last_->key();
+  if (known.size() != kGroupBytes + 2 + key_size + space_size || key_size >= 0x80) return nullptr;
+  const std::string_view rest = known.substr(kGroupBytes);
+  const bool same = static_cast<uint8_t>(rest[0]) == key_size &&
+                    rest.substr(1, key_size) == entry.key &&
+                    rest.substr(key_size + 2) == entry.name_space;
+  return same ? last_ : nullptr;
 }
 
 Status EntryAccess::remove(const EntryPlace& place) {
@@ -113,7 +135,17 @@ bool EntryAccess::is_known(const EntryPlace& place) {
   return false;
 }
 
+bool EntryAccess::misses_some(const EncodedKeys& keys) {
+  constexpr size_t kStep = 16;
+  for (size_t i = 0; i < keys.hashes.size(); i += kStep) {
+    const EntryKey entry{keys.bytes.bytes_at(static_cast<int64_t>(i)), keys.hashes[i], {}};
+    if (!is_known(place_of(entry))) return true;
+  }
+  return false;
+}
+
 Status EntryAccess::prepare(const EncodedKeys& keys) {
+  if (!had_misses_ && !misses_some(keys)) return Status::ok();
   Misses misses;
   for (size_t i = 0; i < keys.hashes.size(); ++i) {
     const EntryKey entry{keys.bytes.bytes_at(static_cast<int64_t>(i)), keys.hashes[i], {}};
@@ -123,6 +155,8 @@ Status EntryAccess::prepare(const EncodedKeys& keys) {
     misses.ends.push_back(misses.bytes.size());
     misses.hashes.push_back(place.hash);
   }
+  had_misses_ = !misses.ends.empty();
+  if (!had_misses_) return Status::ok();
   std::vector<std::pair<rocksdb::Slice, uint32_t>> sorted;
   sorted.reserve(misses.ends.size());
   for (size_t i = 0; i < misses.ends.size(); ++i) {

@@ -34,6 +34,14 @@ class EntryAccess {
     return {hash_of(entry), key_};
   }
 
+  // What is read is often written next: the record of the entry that was remembered, if it is still
+  // in the young layer.
+  [[nodiscard]] TierRecord* remembered(const EntryKey& entry) const;
+  void remember(TierRecord* record) {
+    last_ = record;
+    last_epoch_ = layers_.epoch();
+  }
+
   [[nodiscard]] Layers<EntryLayer>& layers() { return layers_; }
   TierRecords* young() { return layers_.young().mutable_records(); }
 
@@ -53,9 +61,11 @@ class EntryAccess {
   Result<TierRecord*> complete(const EntryPlace& place, TierRecord* part);
   // The entry has this value now, or none. The record in the young layer.
   Status put(const EntryPlace& place, std::string_view value);
+  Status put(TierRecord* record, std::string_view value);
   Status remove(const EntryPlace& place);
 
-  // Reads what no layer has of `keys`, without namespace, with one sorted read.
+  // Reads what no layer has of `keys`, without namespace, with one sorted read. While nothing was
+  // missing in the batch before only a sample is looked at.
   Status prepare(const EncodedKeys& keys);
   [[nodiscard]] Status damaged(const char* what);
   // Everything the database has once all is written: (key parts, value).
@@ -67,12 +77,16 @@ class EntryAccess {
     append_entry_key(entry.key_group(max_parallelism_), entry.key, entry.name_space, out);
   }
   [[nodiscard]] bool is_known(const EntryPlace& place);
+  [[nodiscard]] bool misses_some(const EncodedKeys& keys);
   Status store_loaded(const EntryPlace& place, const rocksdb::Status& status,
                       std::string_view value);
 
   Layers<EntryLayer> layers_;
   const int32_t max_parallelism_;
   std::string key_;
+  TierRecord* last_ = nullptr;
+  uint64_t last_epoch_ = 0;
+  bool had_misses_ = true;  // in the last batch that was read ahead
 };
 
 }  // namespace penstock

@@ -8,6 +8,7 @@
 
 #include "state/rocksdb/rocks_keys.h"
 #include "state/rocksdb/rocks_ttl_filter.h"
+#include "state/rocksdb/unsynced_files.h"
 
 namespace penstock {
 
@@ -51,6 +52,8 @@ std::string family_name(std::string_view state) {
 Result<std::shared_ptr<RocksStore>> RocksStore::open(RocksSetup setup,
                                                      const std::vector<StateMeta>& states) {
   std::shared_ptr<RocksStore> store(new RocksStore(std::move(setup)));
+  rocksdb::Env* const files = store->setup_.env;
+  store->env_ = make_unsynced_env(files == nullptr ? rocksdb::Env::Default() : files);
   PENSTOCK_RETURN_NOT_OK(store->open_database(states));
   store->queue_ = std::make_unique<WriteQueue>();
   return store;
@@ -61,7 +64,7 @@ Status RocksStore::open_database(const std::vector<StateMeta>& states) {
   statistics_ = rocksdb::CreateDBStatistics();
   statistics_->set_stats_level(rocksdb::StatsLevel::kExceptHistogramOrTimers);
   options.statistics = statistics_;
-  if (setup_.env != nullptr) options.env = setup_.env;
+  options.env = env_.get();
 
   std::map<std::string, const StateMeta*> described;
   for (const StateMeta& meta : states) described[family_name(meta.name)] = &meta;
@@ -159,10 +162,6 @@ rocksdb::ColumnFamilyOptions RocksStore::family_options(
   rocksdb::ColumnFamilyOptions options = options_for(meta);
   options.compaction_filter_factory = make_ttl_filter_factory(meta, ttl, setup_.clock);
   return options;
-}
-
-rocksdb::Env* RocksStore::env() const {
-  return setup_.env == nullptr ? rocksdb::Env::Default() : setup_.env;
 }
 
 Status RocksStore::check(const rocksdb::Status& status, std::string_view state) const {

@@ -101,7 +101,7 @@ class RocksStore {
 
   // Options for a family that holds `meta`; also for files made to be ingested into it.
   [[nodiscard]] rocksdb::ColumnFamilyOptions options_for(const StateMeta& meta) const;
-  [[nodiscard]] rocksdb::Env* env() const;
+  [[nodiscard]] rocksdb::Env* env() const { return env_.get(); }
   // Our Status for RocksDB's: names operator and state, and says what to do.
   [[nodiscard]] Status check(const rocksdb::Status& status, std::string_view state) const;
   // Writes without the log.
@@ -114,6 +114,7 @@ class RocksStore {
       const StateMeta& meta, const std::shared_ptr<TtlFilterSettings>& ttl) const;
 
   RocksSetup setup_;
+  std::unique_ptr<rocksdb::Env> env_;
   std::shared_ptr<rocksdb::Statistics> statistics_;
   std::unique_ptr<rocksdb::DB> db_;
   rocksdb::ColumnFamilyHandle* default_family_ = nullptr;

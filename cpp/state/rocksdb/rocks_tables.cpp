@@ -22,7 +22,10 @@ Result<std::optional<std::string_view>> RocksValueTable::get(const EntryKey& ent
     if (record == nullptr) {
       PENSTOCK_ASSIGN_OR_RETURN(record, access_.load(place));
     }
+    access_.remember(record);  // first: the young layer may be frozen now
     PENSTOCK_RETURN_NOT_OK(access_.layers().changed());
+  } else {
+    access_.remember(record);
   }
   if (record->has(TierRecord::kAbsent)) return std::optional<std::string_view>();
   return std::optional(record->value());
@@ -31,6 +34,7 @@ Result<std::optional<std::string_view>> RocksValueTable::get(const EntryKey& ent
 Status RocksValueTable::put(const EntryKey& entry, std::string_view value) {
   const Sample sample(&latency_, "put");
   PENSTOCK_RETURN_NOT_OK(access_.layers().failure());
+  if (TierRecord* record = access_.remembered(entry)) return access_.put(record, value);
   return access_.put(access_.place_of(entry), value);
 }
 

@@ -13,6 +13,7 @@
 // Thread safety: none; belongs to the subtask's thread. Jobs read frozen layers from the queue's.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -91,6 +92,8 @@ class Layers final : public TierMember {
   }
 
   [[nodiscard]] Layer& young() { return *young_; }
+  // Another number means another young layer.
+  [[nodiscard]] uint64_t epoch() const { return epoch_; }
   [[nodiscard]] RocksStore* store() const { return tier_->store(); }
   [[nodiscard]] RocksFamily* family() const { return family_; }
   [[nodiscard]] WriteBackTier* tier() const { return tier_; }
@@ -112,12 +115,14 @@ class Layers final : public TierMember {
 
   WriteQueue::Job freeze(uint64_t age) override {
     if (young_->size() == 0) return nullptr;
-    merge_small_layers();
+    take_merged();
+    merge_oldest();
     const size_t size = young_->size();
     std::shared_ptr<Layer> layer = std::move(young_);
     young_ = std::make_unique<Layer>();
-    young_->reserve(size);
+    young_->reserve(std::min(size, kReserved));
     noted_bytes_ = 0;
+    ++epoch_;
     frozen_.insert(frozen_.begin(), Frozen{layer, age, 0});
     if (!layer->is_dirty()) return nullptr;
     return [layer, store = tier_->store(), family = family_] {
@@ -141,6 +146,8 @@ class Layers final : public TierMember {
 
  private:
   static constexpr size_t kMostLayers = 4;
+  // Room for more is made as it is needed: a barrier must not wait for memory to be zeroed.
+  static constexpr size_t kReserved = size_t{1} << 15;
   struct Frozen {
     std::shared_ptr<Layer> layer;
     uint64_t age;
@@ -149,20 +156,48 @@ class Layers final : public TierMember {
 
   [[nodiscard]] WriteQueue* queue() const { return tier_->store()->queue(); }
 
-  // Many barriers in little time leave many small layers, and each costs every miss a lookup. The
-  // two oldest become one, if the queue is through with them.
-  void merge_small_layers() {
+  // Many barriers in little time leave many small layers, and each costs every miss a lookup. So the
+  // two oldest become one, made by the queue's thread once it is through with them.
+  struct Merge {
+    std::shared_ptr<const Layer> older;
+    std::shared_ptr<const Layer> newer;
+    std::shared_ptr<Layer> merged;
+    uint64_t job = 0;
+  };
+
+  void merge_oldest() {
     const size_t size = frozen_.size();
-    if (size < kMostLayers || !is_written(size - 2) || !is_written(size - 1)) return;
-    const std::shared_ptr<Layer> newer = frozen_[size - 2].layer;
-    frozen_.back().layer->absorb(*newer);
-    frozen_.erase(frozen_.end() - 2);
+    if (merge_ != nullptr || size < kMostLayers) return;
+    if (!is_written(size - 2) || !is_written(size - 1)) return;
+    merge_ = std::make_shared<Merge>();
+    merge_->older = frozen_[size - 1].layer;
+    merge_->newer = frozen_[size - 2].layer;
+    merge_->job = queue()->push([merge = merge_] {
+      merge->merged = std::make_shared<Layer>();
+      merge->merged->reserve(merge->older->size() + merge->newer->size());
+      merge->merged->absorb(*merge->older);
+      merge->merged->absorb(*merge->newer);
+      return Status::ok();
+    });
+  }
+  void take_merged() {
+    if (merge_ == nullptr || !queue()->is_done(merge_->job)) return;
+    const size_t size = frozen_.size();
+    // They may have been dropped meanwhile.
+    if (size >= 2 && frozen_[size - 1].layer == merge_->older) {
+      frozen_[size - 2] = Frozen{merge_->merged, frozen_[size - 2].age, 0};
+      frozen_.pop_back();
+    }
+    // Giving memory back takes time too.
+    queue()->push([merge = std::move(merge_)] { return Status::ok(); });
   }
 
   WriteBackTier* tier_;
   RocksFamily* family_;
   std::unique_ptr<Layer> young_;
+  uint64_t epoch_ = 0;
   size_t noted_bytes_ = 0;
+  std::shared_ptr<Merge> merge_;  // under way
   std::vector<Frozen> frozen_;
 };
 
