@@ -26,6 +26,7 @@ PUBLIC = [
     "penstock.expressions",
     "penstock.functions",
     "penstock.spark",
+    "penstock.state",
     "penstock.testing",
 ]
 
@@ -143,9 +144,9 @@ LEFT_OUT = {
     "penstock.datastream:StreamExecutionEnvironment": """
         add_classpaths add_jars add_python_archive add_python_file add_source create_input
         enable_changelog_state_backend get_config get_default_local_parallelism
-        get_default_savepoint_directory is_changelog_state_backend_enabled is_force_unaligned_checkpoints
+        is_changelog_state_backend_enabled is_force_unaligned_checkpoints
         is_unaligned_checkpoints_enabled register_cached_file register_slot_sharing_group
-        set_default_local_parallelism set_default_savepoint_directory set_python_executable
+        set_default_local_parallelism set_python_executable
         set_python_requirements""",
     "penstock.datastream:DataStream": """
         cache connect count_window_all partition_custom project rescale set_buffer_timeout set_uid_hash
@@ -168,7 +169,6 @@ LEFT_OUT = {
     "penstock.common:Configuration": "parse_jars_value",
     "penstock.common:Duration": "of_nanos",
     "penstock.common:WatermarkStrategy": "for_generator with_watermark_alignment",
-    "penstock.common:JobClient": "stop_with_savepoint trigger_savepoint",
     "penstock.common": "Encoder ExecutionConfig ExecutionMode Instant JobID RowKind SimpleStringSchema",
     "penstock.datastream": """
         BroadcastProcessFunction BroadcastStream CoFlatMapFunction CoMapFunction CoProcessFunction

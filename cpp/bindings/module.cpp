@@ -11,6 +11,7 @@ PYBIND11_MODULE(_core, module) {
   penstock::bindings::register_columnar(module);
   penstock::bindings::register_record(module);
   penstock::bindings::register_operators(module);
+  penstock::bindings::register_snapshot(module);
   penstock::bindings::register_source(module);
   penstock::bindings::register_state(module);
   penstock::bindings::register_task(module);

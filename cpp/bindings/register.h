@@ -8,6 +8,7 @@ namespace penstock::bindings {
 void register_columnar(pybind11::module_& module);
 void register_operators(pybind11::module_& module);
 void register_record(pybind11::module_& module);
+void register_snapshot(pybind11::module_& module);
 void register_source(pybind11::module_& module);
 void register_state(pybind11::module_& module);
 void register_task(pybind11::module_& module);

@@ -100,6 +100,26 @@ void register_codecs(py::module_& state) {
           },
           py::arg("data"))
       .def_property_readonly("type_spec", &ValueCodec::type_text);
+  py::class_<UserKeyCodec>(state, "UserKeyCodec", "The bytes of the keys of a map state.")
+      .def(py::init([](const std::string& type) {
+             auto codec = unwrap(UserKeyCodec::make(type));
+             return const_cast<UserKeyCodec*>(codec.release());  // NOLINT: it is immutable
+           }),
+           py::arg("type_spec"))
+      .def(
+          "encode",
+          [](const UserKeyCodec& self, const py::object& key) {
+            std::string bytes;
+            throw_status(self.encode(key.ptr(), &bytes));
+            return py::bytes(bytes);
+          },
+          py::arg("key"))
+      .def(
+          "decode",
+          [](const UserKeyCodec& self, const py::bytes& bytes) {
+            return adopt(self.decode(view(bytes)));
+          },
+          py::arg("data"));
 }
 
 }  // namespace

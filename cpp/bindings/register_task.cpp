@@ -13,6 +13,7 @@
 
 #include "bindings/elements.h"
 #include "bindings/errors.h"
+#include "bindings/python_file_system.h"
 #include "bindings/register.h"
 #include "task/local_executor.h"
 #include "task/task_driver.h"
@@ -59,6 +60,14 @@ void append_metrics(const OperatorChain& chain, py::list* out) {
 StateBackendConfigPtr backend_config(std::string kind, std::map<std::string, std::string> options) {
   return std::make_shared<const StateBackendConfig>(
       StateBackendConfig{std::move(kind), std::move(options)});
+}
+
+AfterSavepoint after_savepoint(const std::string& after) {
+  if (after == "go on") return AfterSavepoint::kGoOn;
+  if (after == "suspend") return AfterSavepoint::kSuspend;
+  if (after == "drain") return AfterSavepoint::kDrain;
+  throw_status(Status::invalid("'" + after + "' is nothing that can come after a savepoint"));
+  return AfterSavepoint::kGoOn;
 }
 
 // A LocalExecutor from its first vertex to its end. The plan is open until start() or a restore
@@ -108,10 +117,10 @@ class LocalJob {
     LocalExecutor& job = executor();
     throw_status(without_gil([&] { return job.set_checkpointing(std::move(options)); }));
   }
-  py::tuple restore_newest() {
+  py::tuple restore_newest(bool ignore_unclaimed) {
     LocalExecutor& job = executor();
     const LocalExecutor::Restored restored =
-        unwrap(without_gil([&] { return job.restore_newest(); }));
+        unwrap(without_gil([&] { return job.restore_newest(ignore_unclaimed); }));
     py::list skipped;
     for (const SkippedCheckpoint& one : restored.skipped) {
       skipped.append(py::make_tuple(one.path, one.reason));
@@ -119,9 +128,10 @@ class LocalJob {
     const py::object id = restored.id ? py::cast(restored.id->value) : py::none();
     return py::make_tuple(id, skipped);
   }
-  int64_t restore_from(const std::string& path) {
+  int64_t restore_from(std::string path, const py::object& file_system, bool ignore_unclaimed) {
     LocalExecutor& job = executor();
-    return unwrap(without_gil([&] { return job.restore_from(path); })).value;
+    const StorageLocation location = storage_location(std::move(path), file_system);
+    return unwrap(without_gil([&] { return job.restore_from(location, ignore_unclaimed); })).value;
   }
 
   void start() {
@@ -137,6 +147,13 @@ class LocalJob {
     without_gil([&] { job.cancel(); });
   }
   void trigger_checkpoint() { executor().trigger_checkpoint(); }
+  std::shared_ptr<Savepoint> trigger_savepoint(std::string directory, const std::string& after,
+                                               const py::object& file_system) {
+    LocalExecutor& job = executor();
+    StorageLocation location = storage_location(std::move(directory), file_system);
+    const AfterSavepoint what = after_savepoint(after);
+    return without_gil([&] { return job.trigger_savepoint(std::move(location), what); });
+  }
   void raise_failure() { throw_status(executor().failure()); }
   // A job whose tasks have all ended comes to its end when somebody looks, also without a wait().
   std::string state() {
@@ -182,13 +199,34 @@ class LocalJob {
   std::unique_ptr<LocalExecutor> executor_;
 };
 
+void register_savepoint(py::module_& task) {
+  py::class_<Savepoint, std::shared_ptr<Savepoint>>(task, "Savepoint", "One that was asked for.")
+      .def(
+          "wait",
+          [](const Savepoint& self, int64_t timeout_ms) {
+            return without_gil([&] { return self.wait(std::chrono::milliseconds(timeout_ms)); });
+          },
+          py::arg("timeout_ms"))
+      .def("path", [](const Savepoint& self) {
+        if (!self.wait(std::chrono::milliseconds(0))) {
+          throw_status(Status::invalid("the savepoint is not done"));
+        }
+        return unwrap(self.path());
+      });
+}
+
 void register_local_job(py::module_& task) {
   const auto set_checkpointing = [](LocalJob& self, std::string directory, std::string job_id,
                                     std::string job_name, std::optional<int64_t> interval_ms,
                                     int32_t retained, int64_t timeout_ms, int64_t min_pause_ms,
-                                    int32_t tolerable_failures, bool discard_when_finished) {
-    CheckpointingOptions options{
-        std::move(directory), std::move(job_id), std::move(job_name), {}, discard_when_finished};
+                                    int32_t tolerable_failures, bool discard_when_finished,
+                                    const py::object& file_system, std::string local_directory) {
+    CheckpointingOptions options{storage_location(std::move(directory), file_system),
+                                 std::move(job_id),
+                                 std::move(job_name),
+                                 {},
+                                 discard_when_finished,
+                                 std::move(local_directory)};
     options.coordinator.interval_millis = interval_ms.value_or(kMaxTimestamp);
     options.coordinator.retained = retained;
     options.coordinator.timeout_millis = timeout_ms;
@@ -217,9 +255,13 @@ void register_local_job(py::module_& task) {
       .def("set_checkpointing", set_checkpointing, py::arg("directory"), py::arg("job_id"),
            py::arg("job_name"), py::arg("interval_ms"), py::arg("retained"), py::arg("timeout_ms"),
            py::arg("min_pause_ms"), py::arg("tolerable_failures"),
-           py::arg("discard_when_finished") = true)
-      .def("restore_newest", &LocalJob::restore_newest)
-      .def("restore_from", &LocalJob::restore_from, py::arg("path"))
+           py::arg("discard_when_finished") = true, py::arg("file_system") = py::none(),
+           py::arg("local_directory") = "")
+      .def("restore_newest", &LocalJob::restore_newest, py::arg("ignore_unclaimed") = false)
+      .def("restore_from", &LocalJob::restore_from, py::arg("path"),
+           py::arg("file_system") = py::none(), py::arg("ignore_unclaimed") = false)
+      .def("trigger_savepoint", &LocalJob::trigger_savepoint, py::arg("directory"),
+           py::arg("after"), py::arg("file_system") = py::none())
       .def("start", &LocalJob::start)
       .def("wait", &LocalJob::wait, py::arg("timeout_ms"))
       .def("cancel", &LocalJob::cancel)
@@ -339,6 +381,7 @@ void register_task_driver(py::module_& task) {
 
 void register_task(py::module_& module) {
   py::module_ task = module.def_submodule("task", "Tasks and jobs.");
+  register_savepoint(task);
   register_local_job(task);
   register_task_driver(task);
 }

@@ -124,7 +124,7 @@ Result<TaskFile> PendingCheckpoint::write_task(const TaskState& state) const {
 
 Status PendingCheckpoint::complete(CheckpointMetadata metadata) {
   if (shared_ != nullptr) metadata.shared_files = shared_->files_of(id_);
-  metadata.savepoint = !savepoint_prefix_.empty();
+  metadata.savepoint = metadata.savepoint || !savepoint_prefix_.empty();
   const std::string path = directory_ + "/" + std::string(kMetadataFileName);
   // Shared files may have been written for another checkpoint, whose completion comes later.
   if (!metadata.shared_files.empty()) PENSTOCK_RETURN_NOT_OK(shared_->sync());

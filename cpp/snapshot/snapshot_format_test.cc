@@ -238,6 +238,23 @@ TEST_F(NativeStateTest, FilesAreSharedOrPackedIntoTheTasksFile) {
   EXPECT_EQ(got.files[0].path, "placed");
 }
 
+TEST_F(NativeStateTest, FilesThatAreMadeLaterAreMadeWhenTheyAreWritten) {
+  NativeState& native = task_.operators[0].state.native[0];
+  const std::vector<StateFile> files = std::exchange(native.files, {});
+  native.make_files = [files](NativeState* self) {
+    self->files = files;
+    return Status::ok();
+  };
+  std::vector<std::string> placed;
+  for (int twice = 0; twice < 2; ++twice) {  // a copy on this machine, and the checkpoint
+    placed.clear();
+    ASSERT_TRUE(parse_task_state(write_with({}), "FILE", remember(&placed)).is_ok());
+    EXPECT_EQ(placed.size(), 4u);
+  }
+  native.make_files = [](NativeState*) { return Status::io_error("no room"); };
+  EXPECT_EQ(serialise_task_state(task_).status().message(), "operator uid: no room");
+}
+
 TEST_F(NativeStateTest, WithoutAStoreTheTasksFileHoldsAll) {
   std::vector<std::string> placed;
   ASSERT_TRUE(parse_task_state(write_with({}), "FILE", remember(&placed)).is_ok());

@@ -115,8 +115,9 @@ void put_file(std::string* out, const StateFile& file) {
 }
 
 // Files that are shared go to `store`, the others into sections behind the state's.
-Status write_native(ContainerWriter* out, const NativeState& state, const StoreSharedFile& store,
+Status write_native(ContainerWriter* out, NativeState state, const StoreSharedFile& store,
                     std::vector<SharedFile>* shared) {
+  PENSTOCK_RETURN_NOT_OK(state.complete());
   std::string payload;
   put_bytes(&payload, state.backend);
   put_bytes(&payload, state.description);

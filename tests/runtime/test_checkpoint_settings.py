@@ -9,6 +9,7 @@ import pytest
 from penstock.common import Configuration
 from penstock.errors import CheckpointError
 from penstock.runtime.checkpoint_settings import CheckpointSettings
+from penstock.runtime.file_systems import locate
 
 DIRECTORY = "execution.checkpointing.dir"
 
@@ -43,9 +44,23 @@ def test_file_uri_is_a_local_path() -> None:
     assert of({DIRECTORY: "file:///tmp/a%20b"}).directory == "/tmp/a b"
 
 
-def test_other_storage_is_refused_by_name() -> None:
-    with pytest.raises(NotImplementedError, match="s3://bucket/x"):
-        of({DIRECTORY: "s3://bucket/x"})
+def test_other_storage_stays_a_uri() -> None:
+    assert of({DIRECTORY: "s3://bucket/x"}).directory == "s3://bucket/x"
+
+
+def test_storage_that_nobody_knows_is_refused_by_name() -> None:
+    with pytest.raises(ValueError, match="the directory: 'nowhere://bucket/x' cannot be used"):
+        locate("nowhere://bucket/x", "the directory")
+
+
+def test_local_copies_are_on_this_machine() -> None:
+    enabled = {"execution.checkpointing.local-backup.enabled": "true"}
+    assert of({DIRECTORY: "s3://bucket/x"}).local_directory is None
+    assert "penstock-local-backup" in str(of(enabled).local_directory)
+    key = "execution.checkpointing.local-backup.dirs"
+    assert of({**enabled, key: "/tmp/copies"}).local_directory == "/tmp/copies"
+    with pytest.raises(ValueError, match="'s3://bucket/x' is not on this machine"):
+        of({**enabled, key: "s3://bucket/x"})
 
 
 def test_job_id_is_stable_with_a_directory_and_follows_the_name(tmp_path: Path) -> None:

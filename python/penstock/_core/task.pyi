@@ -6,6 +6,15 @@ from typing import Any, TypeAlias
 from penstock._core.operators import Operator
 from penstock._core.source import Source
 
+class Savepoint:
+    """One that was asked for."""
+
+    def wait(self, timeout_ms: int) -> bool:
+        """Whether it is done, for good or ill."""
+
+    def path(self) -> str:
+        """Where it is; raises why there is none."""
+
 class LocalJob:
     """A job on threads of this process. Build it, start it, wait for it."""
 
@@ -53,14 +62,21 @@ class LocalJob:
         min_pause_ms: int,
         tolerable_failures: int,
         discard_when_finished: bool = True,
+        file_system: Any = None,
+        local_directory: str = "",
     ) -> None:
-        """Checkpoints go to ``directory``; ``interval_ms`` None: none are taken by time."""
+        """Checkpoints go to ``directory`` (empty: there are none); ``interval_ms`` None: none are taken by time.
+        ``file_system``: of a directory that is not on this machine. ``local_directory``: for copies that are."""
 
-    def restore_newest(self) -> tuple[int | None, list[tuple[str, str]]]:
+    def restore_newest(
+        self, ignore_unclaimed: bool = False
+    ) -> tuple[int | None, list[tuple[str, str]]]:
         """Starts from the newest complete checkpoint: its id (None: there is none), and (path, reason) of skipped ones."""
 
-    def restore_from(self, path: str) -> int:
-        """Starts from the checkpoint at ``path``; its id."""
+    def restore_from(
+        self, path: str, file_system: Any = None, ignore_unclaimed: bool = False
+    ) -> int:
+        """Starts from the checkpoint or savepoint at ``path``; its id."""
 
     def start(self) -> None: ...
     def wait(self, timeout_ms: int) -> bool:
@@ -77,6 +93,9 @@ class LocalJob:
         """created, running, failing, cancelling, finished, failed or canceled."""
 
     def trigger_checkpoint(self) -> None: ...
+    def trigger_savepoint(self, directory: str, after: str, file_system: Any = None) -> Savepoint:
+        """``after``: "go on", "suspend" or "drain"."""
+
     @property
     def completed_checkpoints(self) -> list[int]:
         """Ids of all checkpoints completed in this run, oldest first."""

@@ -36,6 +36,7 @@ __all__ = ["StreamExecutionEnvironment"]
 
 _LOGGER = logging.getLogger("penstock")
 _DEFAULT_JOB_NAME = "Penstock Streaming Job"
+_SAVEPOINT_DIRECTORY = "execution.checkpointing.savepoint-dir"
 _TARGETS = ("local", "spark")
 
 
@@ -161,6 +162,15 @@ class StreamExecutionEnvironment(SaysWhatIsMissing):
     def get_checkpoint_interval(self) -> int:
         """Milliseconds between checkpoints; -1: none are taken."""
         return self.get_checkpoint_config().get_checkpoint_interval()
+
+    def set_default_savepoint_directory(self, directory: str) -> StreamExecutionEnvironment:
+        """Where savepoints go that name no directory."""
+        self._configuration.set_string(_SAVEPOINT_DIRECTORY, str(directory))
+        return self
+
+    def get_default_savepoint_directory(self) -> str | None:
+        found = self._configuration.get(_SAVEPOINT_DIRECTORY)
+        return None if found is None else str(found)
 
     def get_checkpointing_mode(self) -> CheckpointingMode:
         return self.get_checkpoint_config().get_checkpointing_mode()

@@ -3,13 +3,18 @@
 =====================================================  ==========================================================
 key (Flink's, but for the last)                        meaning
 =====================================================  ==========================================================
-execution.checkpointing.dir                            where checkpoints go: a local path or a file: URI
+execution.checkpointing.dir                            where checkpoints go: a local path, or a URI that pyarrow.fs
+                                                       can open (file:, s3:, gs:, hdfs:)
+execution.checkpointing.savepoint-dir                  where savepoints go that name no directory
 execution.checkpointing.interval                       how often one is taken; without it none is taken by time
 execution.checkpointing.num-retained                   complete ones that are kept (1)
 execution.checkpointing.timeout                        a checkpoint that takes longer is given up (10 min)
 execution.checkpointing.min-pause                      rest between two of them (0)
 execution.checkpointing.tolerable-failed-checkpoints   failures in a row that do not fail the job (0)
-execution.state-recovery.path                          start from this checkpoint, whatever else there is
+execution.checkpointing.local-backup.enabled           keep a copy of the newest checkpoint on this machine (false)
+execution.checkpointing.local-backup.dirs              where to; without it a directory for temporary files
+execution.state-recovery.path                          start from this checkpoint or savepoint, whatever else there is
+execution.state-recovery.ignore-unclaimed-state        leave state behind whose operator the job does not have (false)
 penstock.job-id                                        whose checkpoints they are
 =====================================================  ==========================================================
 
@@ -26,10 +31,10 @@ import os
 import re
 import uuid
 from dataclasses import dataclass
-from urllib.parse import unquote, urlsplit
 
 from penstock.common.configuration import Configuration
 from penstock.errors import CheckpointError
+from penstock.runtime.file_systems import locate
 
 __all__ = ["CheckpointSettings"]
 
@@ -54,11 +59,14 @@ class CheckpointSettings:
     min_pause_ms: int = 0
     tolerable_failures: int = 0
     restore_path: str | None = None
+    ignore_unclaimed: bool = False
+    savepoint_directory: str | None = None
+    local_directory: str | None = None
 
     @staticmethod
     def of(configuration: Configuration, job_name: str) -> CheckpointSettings:
         """The settings in ``configuration``, checked."""
-        directory = _local_path(configuration, _PREFIX + "dir")
+        directory = _path(configuration, _PREFIX + "dir")
         interval = _interval(configuration)
         if interval is not None and directory is None:
             _LOGGER.warning(
@@ -74,13 +82,18 @@ class CheckpointSettings:
             tolerable_failures=configuration.get_integer(
                 _PREFIX + "tolerable-failed-checkpoints", 0
             ),
-            restore_path=_local_path(configuration, "execution.state-recovery.path"),
+            restore_path=_path(configuration, "execution.state-recovery.path"),
+            ignore_unclaimed=configuration.get_boolean(
+                "execution.state-recovery.ignore-unclaimed-state", False
+            ),
+            savepoint_directory=_path(configuration, _PREFIX + "savepoint-dir"),
+            local_directory=_local_directory(configuration),
         )
 
     def check_writable(self) -> None:
         """Makes the directory if need be; CheckpointError when nothing can be written there."""
-        if self.directory is None:
-            return
+        if self.directory is None or "://" in self.directory:
+            return  # the core tries others
         import tempfile  # slow to import, and most jobs have no checkpoints
 
         try:
@@ -104,19 +117,29 @@ def _at_least(value: int, least: int) -> int:
     return value
 
 
-def _local_path(configuration: Configuration, key: str) -> str | None:
+def _path(configuration: Configuration, key: str) -> str | None:
+    """A local path, absolute, or the URI as it is."""
     value = configuration.get(key)
     if value is None or value == "":
         return None
     text: str = os.fspath(value)
-    parts = urlsplit(text)
-    if parts.scheme == "file" and parts.netloc in {"", "localhost"}:
-        return unquote(parts.path)
-    if "://" in text:
-        raise NotImplementedError(
-            f"{key}: {text!r} is not a local path; checkpoints go to local paths and file: URIs only, so far"
-        )
-    return os.path.abspath(text)
+    if "://" in text and not text.startswith("file://"):
+        return text
+    path, _ = locate(text, key)
+    return path
+
+
+def _local_directory(configuration: Configuration) -> str | None:
+    if not configuration.get_boolean(_PREFIX + "local-backup.enabled", False):
+        return None
+    given = _path(configuration, _PREFIX + "local-backup.dirs")
+    if given is None:
+        import tempfile
+
+        return os.path.join(tempfile.gettempdir(), f"penstock-local-backup-{os.getuid()}")
+    if "://" in given:
+        raise ValueError(f"{_PREFIX}local-backup.dirs: {given!r} is not on this machine")
+    return given
 
 
 def _job_id(configuration: Configuration, job_name: str, *, stable: bool) -> str:

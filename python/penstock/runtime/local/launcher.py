@@ -10,6 +10,7 @@ from penstock.errors import CheckpointError
 from penstock.graph.job_graph import JobGraph, JobVertex
 from penstock.graph.specs import SourceSpec
 from penstock.runtime.checkpoint_settings import CheckpointSettings
+from penstock.runtime.file_systems import locate
 from penstock.runtime.local.local_job_client import LocalJobClient
 from penstock.runtime.local.running_jobs import forget_ended_jobs, keep_running
 from penstock.runtime.state_backend_settings import StateBackendSettings
@@ -33,7 +34,14 @@ def launch_job(job_graph: JobGraph, configuration: Configuration) -> LocalJobCli
     restored = _set_checkpoints(job, settings, job_graph.name)
     job.start()
     keep_running(job)
-    return LocalJobClient(job, settings.job_id, job_graph.name, translation.collectors, restored)
+    return LocalJobClient(
+        job,
+        settings.job_id,
+        job_graph.name,
+        translation.collectors,
+        restored,
+        settings.savepoint_directory,
+    )
 
 
 def build_job(job_graph: JobGraph, translation: Translation, channel_capacity: int) -> LocalJob:
@@ -74,9 +82,12 @@ def _add_vertex(job: LocalJob, vertex: JobVertex, translation: Translation) -> i
 
 def _set_checkpoints(job: LocalJob, settings: CheckpointSettings, job_name: str) -> int | None:
     """Where checkpoints go and which one the job starts from; its number."""
+    directory, file_system = "", None
     if settings.directory is not None:
+        directory, file_system = locate(settings.directory, "execution.checkpointing.dir")
+    try:
         job.set_checkpointing(
-            settings.directory,
+            directory,
             settings.job_id,
             job_name,
             settings.interval_ms,
@@ -84,7 +95,11 @@ def _set_checkpoints(job: LocalJob, settings: CheckpointSettings, job_name: str)
             settings.timeout_ms,
             settings.min_pause_ms,
             settings.tolerable_failures,
+            file_system=file_system,
+            local_directory=settings.local_directory or "",
         )
+    except OSError as error:
+        raise CheckpointError(str(error)) from error
     try:
         return _restore(job, settings, job_name)
     except (ValueError, NotImplementedError) as error:
@@ -94,10 +109,11 @@ def _set_checkpoints(job: LocalJob, settings: CheckpointSettings, job_name: str)
 
 def _restore(job: LocalJob, settings: CheckpointSettings, job_name: str) -> int | None:
     if settings.restore_path is not None:
-        return job.restore_from(settings.restore_path)
+        path, file_system = locate(settings.restore_path, "execution.state-recovery.path")
+        return job.restore_from(path, file_system, settings.ignore_unclaimed)
     if settings.directory is None:
         return None
-    restored, skipped = job.restore_newest()
+    restored, skipped = job.restore_newest(settings.ignore_unclaimed)
     for path, reason in skipped:
         _LOGGER.warning("checkpoint %s is skipped: %s", path, reason)
     if restored is not None:

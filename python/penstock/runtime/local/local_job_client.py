@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from penstock._core.operators import ResultQueue
 from penstock._core.task import LocalJob
+from penstock.common.completable_future import CompletableFuture
 from penstock.common.job_status import JobStatus
-from penstock.errors import PenstockError
+from penstock.errors import CheckpointError, PenstockError
 from penstock.runtime.failures import keep_parts
+from penstock.runtime.file_systems import locate
 from penstock.runtime.job_client import JobClient
 
 __all__ = ["LocalJobClient"]
@@ -27,11 +30,13 @@ class LocalJobClient(JobClient):
         job_name: str,
         collectors: Mapping[str, ResultQueue],
         restored_checkpoint: int | None,
+        savepoint_directory: str | None = None,
     ) -> None:
         super().__init__(job_id, job_name)
         self._job = job
         self._collectors = collectors
         self._restored_checkpoint = restored_checkpoint
+        self._savepoint_directory = savepoint_directory
 
     def status(self) -> JobStatus:
         return JobStatus[self._job.state.upper()]
@@ -49,6 +54,15 @@ class LocalJobClient(JobClient):
     def trigger_checkpoint(self) -> None:
         """Asks for a checkpoint now; returns at once."""
         self._job.trigger_checkpoint()
+
+    def trigger_savepoint(self, savepoint_directory: str | None = None) -> CompletableFuture[str]:
+        return self._savepoint(savepoint_directory, "go on")
+
+    def stop_with_savepoint(
+        self, advance_to_end_of_event_time: bool, savepoint_directory: str | None = None
+    ) -> CompletableFuture[str]:
+        after = "drain" if advance_to_end_of_event_time else "suspend"
+        return self._savepoint(savepoint_directory, after)
 
     @property
     def restored_checkpoint(self) -> int | None:
@@ -70,6 +84,38 @@ class LocalJobClient(JobClient):
         except PenstockError as error:
             keep_parts(error)
             raise
+
+    def _savepoint(self, directory: str | None, after: str) -> CompletableFuture[str]:
+        directory = directory or self._savepoint_directory
+        if directory is None:
+            raise ValueError(
+                "a savepoint needs a directory: give one, or set execution.checkpointing.savepoint-dir"
+            )
+        path, file_system = locate(directory, "the savepoint's directory")
+        savepoint = self._job.trigger_savepoint(path, after, file_system)
+        prefix = "" if file_system is None else directory.partition("://")[0] + "://"
+
+        def wait(seconds: float | None) -> bool:
+            deadline = None if seconds is None else time.monotonic() + seconds
+            # In small steps, so that Ctrl-C is seen; the job comes to its end when somebody looks.
+            while not savepoint.wait(round(self._next_poll(deadline) * 1000)):
+                self._job.wait(0)
+                if deadline is not None and time.monotonic() >= deadline:
+                    return False
+            try:
+                savepoint.path()
+            except Exception:  # noqa: BLE001 (the job goes on; the caller gets to see it)
+                return True
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            return after == "go on" or self.wait(left)
+
+        def path_of() -> str:
+            try:
+                return prefix + savepoint.path()
+            except (OSError, ValueError, PenstockError) as error:
+                raise CheckpointError(str(error)) from error
+
+        return CompletableFuture(wait, path_of)
 
     def _collected(self, queue: ResultQueue) -> Iterator[Any]:
         while True:
