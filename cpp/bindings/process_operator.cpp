@@ -67,14 +67,14 @@ Status ProcessOperator::check_keys(const Batch& rows) const {
 
 Status ProcessOperator::process_batch(Batch batch, Output& output) {
   if (batch.num_rows == 0) return Status::ok();
-  Timed timed = Timed::kNo;
+  Timed timed = Timed::kWithout;
   {
     const GilScope gil;
     const Batch input = std::move(batch);  // dropped while the GIL is held
     PENSTOCK_ASSIGN_OR_RETURN(const Batch rows, as_rows(input));
     PENSTOCK_RETURN_NOT_OK(check_keys(rows));
     if (keyed_) PENSTOCK_RETURN_NOT_OK(state_->backend->prepare(*rows.keys));
-    timed = rows.has_timestamps() ? Timed::kYes : Timed::kNo;
+    timed = rows.has_timestamps() ? Timed::kWith : Timed::kWithout;
     PENSTOCK_RETURN_NOT_OK(process_rows(rows, output));
   }
   return send(timed, output);
@@ -94,7 +94,7 @@ Status ProcessOperator::process_rows(const Batch& rows, Output& output) {
                      [row] { return raised_on_record("process_element()", row); }));
     if (results_[0].rows.size() >= kMaxPendingRows) {
       const GilRelease release;
-      PENSTOCK_RETURN_NOT_OK(send(timestamps == nullptr ? Timed::kNo : Timed::kYes, output));
+      PENSTOCK_RETURN_NOT_OK(send(timestamps == nullptr ? Timed::kWithout : Timed::kWith, output));
     }
   }
   return Status::ok();
@@ -141,7 +141,7 @@ Status ProcessOperator::process_watermark(Watermark watermark, Output& output) {
   state_->current_watermark = watermark.timestamp;
   if (keyed_)
     PENSTOCK_RETURN_NOT_OK(
-        fire_all(state_->event_timers, watermark.timestamp, Timed::kYes, output));
+        fire_all(state_->event_timers, watermark.timestamp, Timed::kWith, output));
   return output.emit_watermark(watermark);
 }
 
@@ -152,7 +152,7 @@ int64_t ProcessOperator::next_processing_time() const {
 
 Status ProcessOperator::on_processing_time(int64_t now_millis, Output& output) {
   if (!keyed_) return Status::ok();
-  return fire_all(state_->processing_timers, now_millis, Timed::kNo, output);
+  return fire_all(state_->processing_timers, now_millis, Timed::kWithout, output);
 }
 
 Status ProcessOperator::fire_all(TimerQueue* queue, Timestamp until, Timed timed, Output& output) {
@@ -201,7 +201,7 @@ Status ProcessOperator::send_one(Results* results, Timed timed, Output& output, 
   if (results->rows.size() == 0) return Status::ok();
   Batch batch = results->rows.finish();
   std::vector<Timestamp> timestamps = std::exchange(results->timestamps, {});
-  if (timed == Timed::kYes) batch.timestamps = int64_column(std::move(timestamps));
+  if (timed == Timed::kWith) batch.timestamps = int64_column(std::move(timestamps));
   return side < 0 ? output.emit(std::move(batch)) : output.emit_side(side, std::move(batch));
 }
 

@@ -42,7 +42,7 @@ class ProcessOperator final : public Operator {
     NewRows rows;
     std::vector<Timestamp> timestamps;
   };
-  enum class Timed : bool { kNo, kYes };
+  enum class Timed : bool { kWithout, kWith };
 
   Status process_rows(const Batch& rows, Output& output);
   Status check_keys(const Batch& rows) const;

@@ -29,8 +29,8 @@ ValueChange change_of(const StateMeta& written, const StateMeta& asked, int64_t 
   const std::optional<TypeMigration> migration = migration_of(written, asked);
   if (!migration) return ttl;
   return [migration = *migration, kind = asked.kind, timestamps = has_ttl(written),
-          ttl = std::move(ttl), grown = std::string()](std::string_view value,
-                                                       std::string* out) mutable {
+          ttl = std::move(ttl),
+          grown = std::string()](std::string_view value, std::string* out) mutable {
     if (!ttl) return migration.apply(kind, timestamps, value, out);
     grown.clear();
     PENSTOCK_RETURN_NOT_OK(migration.apply(kind, timestamps, value, &grown));

@@ -228,16 +228,16 @@ Status change_values(RocksStore* store, const StateMeta& meta, const ValueChange
     std::string changed;
     std::string rocks_key;
     std::string rocks_value;
-    PENSTOCK_RETURN_NOT_OK(visit_canonical(
-        meta.kind, it.get(),
-        [&](int32_t group, std::string_view key, std::string_view name_space,
-            std::string_view value) -> Status {
-          changed.clear();
-          PENSTOCK_RETURN_NOT_OK(change(value, &changed));
-          PENSTOCK_RETURN_NOT_OK(
-              from_canonical(meta.kind, group, key, name_space, changed, &rocks_key, &rocks_value));
-          return files.add(rocks_key, rocks_value);
-        }));
+    PENSTOCK_RETURN_NOT_OK(
+        visit_canonical(meta.kind, it.get(),
+                        [&](int32_t group, std::string_view key, std::string_view name_space,
+                            std::string_view value) -> Status {
+                          changed.clear();
+                          PENSTOCK_RETURN_NOT_OK(change(value, &changed));
+                          PENSTOCK_RETURN_NOT_OK(from_canonical(meta.kind, group, key, name_space,
+                                                                changed, &rocks_key, &rocks_value));
+                          return files.add(rocks_key, rocks_value);
+                        }));
     PENSTOCK_RETURN_NOT_OK(store->check(it->status(), meta.name));
   }
   PENSTOCK_RETURN_NOT_OK(store->drop_family(meta.name));
