@@ -107,7 +107,7 @@ inline uint32_t mix_hash(uint32_t hash, std::string_view more) {
     more.remove_prefix(8);
   }
   uint64_t word = more.size();
-  std::memcpy(reinterpret_cast<char*>(&word) + 1, more.data(), more.size());
+  if (!more.empty()) std::memcpy(reinterpret_cast<char*>(&word) + 1, more.data(), more.size());
   mixed = (mixed ^ word) * 0x9E3779B97F4A7C15ULL;
   return static_cast<uint32_t>(mixed >> 32);
 }
