@@ -1,5 +1,6 @@
 """What the configuration and the backend classes say about state, and what is wrong with it."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,13 @@ from penstock import Configuration, StreamExecutionEnvironment
 from penstock.datastream import (
     EmbeddedRocksDBStateBackend,
     HashMapStateBackend,
+    KeyedProcessFunction,
     PredefinedOptions,
     StateBackend,
 )
 from penstock.datastream.known_settings import KNOWN_SETTINGS
 from penstock.runtime.state_backend_settings import StateBackendSettings, local_directories
+from penstock.testing import OneInputStreamOperatorTestHarness
 
 
 def of(values: dict[str, Any]) -> StateBackendSettings:
@@ -38,6 +41,7 @@ def test_options_are_texts_under_their_keys(tmp_path: Path) -> None:
             "state.backend.rocksdb.localdir": [tmp_path / "a", tmp_path / "b"],
             "state.latency-track.keyed-state-enabled": "true",
             "penstock.state.write-back-tier": "64 mb",
+            "taskmanager.memory.managed.size": "1 gb",
             "execution.checkpointing.incremental": False,
             "execution.checkpointing.interval": "10 s",
             "penstock.batch-size": 7,
@@ -50,6 +54,7 @@ def test_options_are_texts_under_their_keys(tmp_path: Path) -> None:
         "state.backend.rocksdb.localdir": f"{tmp_path}/a,{tmp_path}/b",
         "state.latency-track.keyed-state-enabled": "true",
         "penstock.state.write-back-tier": "64 mb",
+        "taskmanager.memory.managed.size": "1 gb",
         "execution.checkpointing.incremental": "false",
     }
 
@@ -111,6 +116,58 @@ def test_all_keys_that_backends_write_are_known_settings() -> None:
     backend.set_number_of_transfer_threads(1)
     assert backend._settings().keys() <= KNOWN_SETTINGS
     assert HashMapStateBackend()._settings().keys() <= KNOWN_SETTINGS
+
+
+class Nothing(KeyedProcessFunction):
+    def process_element(self, value: Any, ctx: Any) -> Any: ...
+
+
+def keyed_state(settings: dict[str, Any]) -> OneInputStreamOperatorTestHarness:
+    return OneInputStreamOperatorTestHarness(
+        lambda stream: stream.key_by(str).process(Nothing()),
+        configuration=Configuration({"state.backend.type": "rocksdb", **settings}),
+    )
+
+
+# Texts that are right whatever they say, one that the builder checks, and one for who ships checkpoints.
+UNCHECKED = {
+    "state.backend.rocksdb.localdir",
+    "state.backend.rocksdb.predefined-options",
+    "state.backend.rocksdb.checkpoint.transfer.thread.num",
+    "state.backend.type",
+}
+
+
+@pytest.mark.native
+@pytest.mark.parametrize(
+    "key",
+    sorted(
+        key
+        for key in KNOWN_SETTINGS - UNCHECKED
+        if key.startswith(("state.", "penstock.state.", "taskmanager."))
+    ),
+)
+def test_every_setting_reaches_the_core_which_names_the_key_of_a_bad_value(key: str) -> None:
+    with pytest.raises(ValueError, match=rf"option '{re.escape(key)}': 'no such value' is not all"):
+        keyed_state({key: "no such value"}).open()
+
+
+@pytest.mark.native
+def test_a_setting_of_rocksdb_that_is_none_is_refused() -> None:
+    key = "state.backend.rocksdb.no-such-key"
+    with pytest.raises(
+        ValueError,
+        match=f"option '{key}' .* is not known; known are .*state.backend.rocksdb.thread.num",
+    ):
+        keyed_state({key: "1"}).open()
+
+
+@pytest.mark.native
+def test_databases_are_in_the_local_directory_and_leave_nothing_behind(tmp_path: Path) -> None:
+    with keyed_state({"state.backend.rocksdb.localdir": tmp_path}) as harness:
+        harness.process_element("a")
+        assert list(tmp_path.rglob("CURRENT"))
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

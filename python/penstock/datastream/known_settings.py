@@ -24,6 +24,7 @@ _ROCKSDB_SETTINGS = (
     "compaction.style",
     "files.open",
     "localdir",
+    "log.level",
     "memory.fixed-per-slot",
     "memory.fixed-per-tm",
     "memory.high-prio-pool-ratio",
@@ -34,7 +35,6 @@ _ROCKSDB_SETTINGS = (
     "thread.num",
     "timer-service.factory",
     "use-bloom-filter",
-    "write-batch-size",
     "writebuffer.count",
     "writebuffer.number-to-merge",
     "writebuffer.size",
@@ -70,10 +70,9 @@ KNOWN_SETTINGS = frozenset(
         "pipeline.name",
         "pipeline.operator-chaining.enabled",
         "state.backend.type",
-        "state.latency-track.history-size",
         "state.latency-track.keyed-state-enabled",
         "state.latency-track.sample-interval",
-        "state.latency-track.state-name-as-variable",
+        "taskmanager.memory.managed.size",
         *(f"state.backend.rocksdb.{key}" for key in _ROCKSDB_SETTINGS),
     }
 )

@@ -6,6 +6,7 @@ key (Flink's, but for the last)            meaning
 state.backend.type                         hashmap (in memory, the default) or rocksdb
 state.backend.rocksdb.*                    settings of RocksDB: memory, files, threads, filters
 state.latency-track.*                      how long accesses to state take, as metrics
+taskmanager.memory.managed.size            memory of RocksDB, of all subtasks together
 execution.checkpointing.incremental        checkpoints of RocksDB ship only what has changed
 penstock.state.write-back-tier             memory of the hot entries in front of RocksDB
 =========================================  ======================================================================
@@ -46,6 +47,7 @@ _OPTION_SETS = (
     "SPINNING_DISK_OPTIMIZED_HIGH_MEM",
     "FLASH_SSD_OPTIMIZED",
 )
+_SINGLE_KEYS = (INCREMENTAL, "taskmanager.memory.managed.size")
 _PREFIXES = ("state.backend.rocksdb.", "state.latency-track.", "penstock.state.")
 
 
@@ -74,7 +76,7 @@ class StateBackendSettings:
         options = {
             key: _text(configuration.get(key))
             for key in sorted(configuration.key_set())
-            if key.startswith(_PREFIXES) or key == INCREMENTAL
+            if key.startswith(_PREFIXES) or key in _SINGLE_KEYS
         }
         return StateBackendSettings(kind, options)
 

@@ -87,11 +87,15 @@ class _Harness:
         return [record.value for record in self.get_record_output()]
 
     def get_side_output(self, output_tag: OutputTag) -> list[StreamRecord]:
-        """The records that operators of the pipeline sent to a side output so far."""
+        """The records that operators of the pipeline sent to a side output so far.
+
+        Process functions keep what the pipeline asks for: ``stream.get_side_output(tag)``.
+        """
         if output_tag.tag_id not in self._sides:
             known = sorted(self._sides) or "none"
             raise ValueError(
-                f"no operator has a side output {output_tag.tag_id!r}; there are {known}"
+                f"no operator has a side output {output_tag.tag_id!r}; there are {known} "
+                "(of a process function those that the pipeline asks for: stream.get_side_output(tag))"
             )
         outputs = (self._driver.output(uid) for uid in self._sides[output_tag.tag_id])
         elements = (element for output in outputs for element in stream_elements(output))

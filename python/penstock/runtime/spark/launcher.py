@@ -59,7 +59,7 @@ def _dataframes(job_graph: JobGraph) -> list[DataFrame]:
 
 def _shipped(configuration: Configuration) -> dict[str, Any]:
     """The settings that the executors need."""
-    kept = ("penstock.", "state.")
+    kept = ("penstock.", "state.", "taskmanager.")
     return {key: v for key, v in configuration.to_dict().items() if key.startswith(kept)}
 
 
