@@ -52,6 +52,8 @@ bench-state: build ## benchmark of the state of native windows
 	@cmake --build --preset release -j $(JOBS) --target window_state
 	build/release/bench/window_state snapshot 5000000 1
 	build/release/bench/window_state snapshot 5000000 2
+	build/release/bench/window_state spill 10000 2 "64 mb" 200000000
+	build/release/bench/window_state spill 5000000 2 "64 mb"
 
 faults: build ## kill jobs, damage checkpoints: the long form
 	PENSTOCK_KILLS=20 $(PYTHON) -m pytest -q -m faults tests/faults

@@ -2,6 +2,9 @@
 //
 //   window_state snapshot [keys] [subtasks]   what a snapshot costs: how long it stops a subtask, and
 //                                             how fast batches go on while it is being read out
+//   window_state spill [keys] [subtasks] [tier] [rows]
+//                                             rows/s on rocksdb with a write-back tier of so much,
+//                                             until the window has fired, beside the heap
 //
 // Every subtask is a thread that feeds its operator batches of 8192 rows; every key comes once per
 // round, in random order. One more thread reads the snapshots out, as checkpointing does.
@@ -81,17 +84,28 @@ class NoOutput final : public Output {
 // One operator and the rows that it gets over and over.
 class Subtask {
  public:
-  Subtask(const WindowPlanPtr& plan, int64_t first_key, int64_t keys, uint32_t seed) {
+  Subtask(const WindowPlanPtr& plan, int64_t first_key, int64_t keys, uint32_t seed,
+          StateBackendConfigPtr backend = nullptr) {
     auto op = SlicedWindowOperator::create(plan, {});
     require(op.status());
     op_ = op.value();
-    require(op_->open(OperatorContext{}));
+    OperatorContext context;
+    context.state_backend = std::move(backend);
+    require(op_->open(context));
     std::vector<int64_t> all(static_cast<size_t>(keys));
     std::iota(all.begin(), all.end(), first_key);
-    // Not in the order of the rounds: there, groups and accumulators lie as they come.
-    for (const Batch& batch : cut(plan, all)) require(op_->process_batch(batch, output_));
+    in_order_ = cut(plan, all);
     std::shuffle(all.begin(), all.end(), std::mt19937_64(seed));
     batches_ = cut(plan, all);
+  }
+  // Every key once. Not in the order of the rounds: there, groups and accumulators lie as they come.
+  void fill() {
+    for (const Batch& batch : in_order_) require(op_->process_batch(batch, output_));
+  }
+  // Closes the window; the number of its results.
+  int64_t fire() {
+    require(op_->process_watermark({kMaxTimestamp}, output_));
+    return output_.rows;
   }
   SlicedWindowOperator* op() { return op_.get(); }
   [[nodiscard]] size_t round() const { return batches_.size(); }
@@ -120,6 +134,7 @@ class Subtask {
   }
 
   std::shared_ptr<SlicedWindowOperator> op_;
+  std::vector<Batch> in_order_;
   std::vector<Batch> batches_;
   NoOutput output_;
   size_t next_ = 0;
@@ -198,6 +213,7 @@ void add(const Stopwatch& watch, Seconds* total) {
 
 Measured measure(Subtask* subtask, int snapshots) {
   Measured out;
+  subtask->fill();
   Reader reader;
   for (int n = 0; n < snapshots; ++n) {
     const Stopwatch quiet;
@@ -276,6 +292,52 @@ void measure_snapshots(const WindowPlanPtr& plan, int64_t keys, int subtasks) {
       busy.cpu / 1e6, 100 * busy.cpu / quiet.cpu);
 }
 
+// Seconds until all subtasks have taken their rows and fired.
+double time_rows(const WindowPlanPtr& plan, int64_t keys, int subtasks, int64_t rows,
+                 const StateBackendConfigPtr& backend) {
+  std::vector<std::unique_ptr<Subtask>> all;
+  for (int i = 0; i < subtasks; ++i) {
+    all.push_back(std::make_unique<Subtask>(plan, i * (keys / subtasks), keys / subtasks,
+                                            static_cast<uint32_t>(i), backend));
+  }
+  const Stopwatch watch;
+  std::vector<std::thread> threads;
+  for (const auto& subtask : all) {
+    threads.emplace_back([&] {
+      while (subtask->rows() < rows / subtasks) subtask->step();
+      if (subtask->fire() == keys / subtasks) return;
+      std::fprintf(stderr, "the window has not as many results as there are keys\n");
+      std::exit(1);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return watch.read().wall;
+}
+
+double process_cpu() {
+  return static_cast<double>(std::clock()) / static_cast<double>(CLOCKS_PER_SEC);
+}
+
+void measure_spill(const WindowPlanPtr& plan, int64_t keys, int subtasks, const std::string& tier,
+                   int64_t rows) {
+  auto backend = std::make_shared<StateBackendConfig>();
+  backend->kind = "rocksdb";
+  backend->options["penstock.state.write-back-tier"] = tier;
+  std::printf("spill: %lld keys in all, %d subtask(s), %lld M rows, tier %s each\n",
+              static_cast<long long>(keys), subtasks, static_cast<long long>(rows / 1'000'000),
+              tier.c_str());
+  double heap_cpu = 0;
+  for (const bool on_heap : {true, false}) {
+    const double cpu_before = process_cpu();
+    const double seconds = time_rows(plan, keys, subtasks, rows, on_heap ? nullptr : backend);
+    const double cpu = process_cpu() - cpu_before;
+    if (on_heap) heap_cpu = cpu;
+    std::printf("  %-8s %.2f M rows/s; %.2f M in a second of a processor, %.0f %% of the heap's\n",
+                on_heap ? "heap" : "rocksdb", static_cast<double>(rows) / seconds / 1e6,
+                static_cast<double>(rows) / cpu / 1e6, 100 * heap_cpu / cpu);
+  }
+}
+
 int run(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "snapshot";
   const int64_t keys = argc > 2 ? std::atoll(argv[2]) : 5'000'000;
@@ -288,12 +350,17 @@ int run(int argc, char** argv) {
   auto plan = WindowPlan::bind(
       options, std::make_shared<Schema>(std::vector<FieldPtr>{field("key"), field("value")}));
   require(plan.status());
-  if (mode != "snapshot") {
-    std::fprintf(stderr, "unknown mode %s\n", mode.c_str());
-    return 2;
+  if (mode == "snapshot") {
+    measure_snapshots(plan.value(), keys, subtasks);
+    return 0;
   }
-  measure_snapshots(plan.value(), keys, subtasks);
-  return 0;
+  if (mode == "spill") {
+    measure_spill(plan.value(), keys, subtasks, argc > 4 ? argv[4] : "64 mb",
+                  argc > 5 ? std::atoll(argv[5]) : 20'000'000);
+    return 0;
+  }
+  std::fprintf(stderr, "unknown mode %s\n", mode.c_str());
+  return 2;
 }
 
 }  // namespace

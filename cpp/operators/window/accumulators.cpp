@@ -38,14 +38,7 @@ void BinaryAccumulators::resize(size_t groups) {
 Status BinaryAccumulators::update(const Column* input, const GroupedRows& rows) {
   for (int64_t i = 0; i < rows.count; ++i) {
     const int64_t row = rows.rows == nullptr ? i : rows.rows[i];
-    if (!input->is_valid(row)) continue;
-    const uint32_t group = rows.groups[i];
-    const std::string_view value = input->bytes_at(row);
-    std::string& acc = acc_[group];
-    if (seen_[group] != 0 && (min_ ? value >= acc : value <= acc)) continue;
-    if (value.size() > acc.capacity()) long_bytes_ += value.size() - acc.capacity();
-    acc.assign(value);
-    seen_[group] = 1;
+    if (input->is_valid(row)) take_value(rows.groups[i], input->bytes_at(row));
   }
   return Status::ok();
 }
@@ -72,15 +65,42 @@ void BinaryAccumulators::serialise(size_t group, std::string* out) const {
   out->append(acc_[group]);
 }
 
-Status BinaryAccumulators::deserialise(size_t group, std::string_view* in) {
+namespace {
+Status take_text(std::string_view* in, uint8_t* seen, std::string_view* text) {
   uint32_t size = 0;
-  PENSTOCK_RETURN_NOT_OK(take_raw(in, &seen_[group]));
+  PENSTOCK_RETURN_NOT_OK(take_raw(in, seen));
   PENSTOCK_RETURN_NOT_OK(take_raw(in, &size));
   if (in->size() < size)
     return Status::corruption("window state: a string accumulator is cut short");
-  acc_[group].assign(in->substr(0, size));
+  *text = in->substr(0, size);
   in->remove_prefix(size);
   return Status::ok();
+}
+}  // namespace
+
+Status BinaryAccumulators::deserialise(size_t group, std::string_view* in) {
+  uint8_t seen = 0;
+  std::string_view text;
+  PENSTOCK_RETURN_NOT_OK(take_text(in, &seen, &text));
+  seen_[group] = seen;
+  acc_[group].assign(text);
+  return Status::ok();
+}
+
+Status BinaryAccumulators::merge_serialised(size_t group, std::string_view* in) {
+  uint8_t seen = 0;
+  std::string_view text;
+  PENSTOCK_RETURN_NOT_OK(take_text(in, &seen, &text));
+  if (seen != 0) take_value(group, text);
+  return Status::ok();
+}
+
+void BinaryAccumulators::take_value(size_t group, std::string_view value) {
+  std::string& acc = acc_[group];
+  if (seen_[group] != 0 && (min_ ? value >= acc : value <= acc)) return;
+  if (value.size() > acc.capacity()) long_bytes_ += value.size() - acc.capacity();
+  acc.assign(value);
+  seen_[group] = 1;
 }
 
 std::unique_ptr<Accumulators> BinaryAccumulators::copy(size_t from, size_t count) const {

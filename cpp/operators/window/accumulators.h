@@ -185,6 +185,20 @@ class FixedAccumulators final : public Accumulators {
     seen_[group] = seen;
     return take_raw(in, &acc_[group]);
   }
+  Status merge_serialised(size_t group, std::string_view* in) override {
+    uint8_t seen = 0;
+    Acc value{};
+    PENSTOCK_RETURN_NOT_OK(take_raw(in, &seen));
+    PENSTOCK_RETURN_NOT_OK(take_raw(in, &value));
+    track_seen();
+    if (seen == 0) return Status::ok();
+    if (seen_[group] == 0) {
+      seen_[group] = 1;
+      acc_[group] = value;
+      return Status::ok();
+    }
+    return Op::apply(acc_[group], value) ? check_overflow() : Status::ok();
+  }
   [[nodiscard]] std::unique_ptr<Accumulators> copy(size_t from, size_t count) const override {
     auto result = std::make_unique<FixedAccumulators>(aggregate_);
     result->acc_.assign(acc_.data() + from, acc_.data() + from + count);
@@ -234,11 +248,15 @@ class FixedAccumulators final : public Accumulators {
       });
     }
     settled_ = acc_.size();
-    if (overflow && (std::is_same_v<Acc, Decimal> || aggregate_->overflow == OverflowMode::kError))
-        [[unlikely]] {
-      return overflow_error(*aggregate_, *aggregate_->result_type);
+    return overflow ? check_overflow() : Status::ok();
+  }
+
+  // A value did not fit: may that be?
+  [[nodiscard]] Status check_overflow() const {
+    if (!std::is_same_v<Acc, Decimal> && aggregate_->overflow == OverflowMode::kWrap) {
+      return Status::ok();
     }
-    return Status::ok();
+    return overflow_error(*aggregate_, *aggregate_->result_type);
   }
 
   [[nodiscard]] Column column(size_t from, size_t count) const {
@@ -273,6 +291,12 @@ class CountAccumulators final : public Accumulators {
   Status deserialise(size_t group, std::string_view* in) override {
     return take_raw(in, &counts_[group]);
   }
+  Status merge_serialised(size_t group, std::string_view* in) override {
+    int64_t count = 0;
+    PENSTOCK_RETURN_NOT_OK(take_raw(in, &count));
+    counts_[group] += count;
+    return Status::ok();
+  }
   [[nodiscard]] std::unique_ptr<Accumulators> copy(size_t from, size_t count) const override {
     auto result = std::make_unique<CountAccumulators>();
     result->counts_.assign(counts_.data() + from, counts_.data() + from + count);
@@ -299,6 +323,7 @@ class BinaryAccumulators final : public Accumulators {
   Status partials(size_t from, size_t count, std::vector<Column>* out) const override;
   void serialise(size_t group, std::string* out) const override;
   Status deserialise(size_t group, std::string_view* in) override;
+  Status merge_serialised(size_t group, std::string_view* in) override;
   [[nodiscard]] std::unique_ptr<Accumulators> copy(size_t from, size_t count) const override;
   void clear() override;
   [[nodiscard]] size_t bytes() const override {
@@ -306,6 +331,8 @@ class BinaryAccumulators final : public Accumulators {
   }
 
  private:
+  void take_value(size_t group, std::string_view value);
+
   BoundAggregatePtr aggregate_;
   bool min_;
   std::vector<std::string> acc_;
@@ -368,6 +395,15 @@ class AvgAccumulators final : public Accumulators {
   Status deserialise(size_t group, std::string_view* in) override {
     PENSTOCK_RETURN_NOT_OK(take_raw(in, &acc_[group].sum));
     return take_raw(in, &acc_[group].count);
+  }
+  Status merge_serialised(size_t group, std::string_view* in) override {
+    Sum sum{};
+    int64_t count = 0;
+    PENSTOCK_RETURN_NOT_OK(take_raw(in, &sum));
+    PENSTOCK_RETURN_NOT_OK(take_raw(in, &count));
+    acc_[group].count += count;
+    if (!SumOp<Sum>::apply(acc_[group].sum, sum)) return Status::ok();
+    return overflow_error(*aggregate_, *aggregate_->partial_types[0]);
   }
   [[nodiscard]] std::unique_ptr<Accumulators> copy(size_t from, size_t count) const override {
     auto result = std::make_unique<AvgAccumulators>(aggregate_);

@@ -87,12 +87,19 @@ class Accumulators {
   // Takes what it needs off the front of `in`. REQUIRES: resize() was called.
   virtual Status deserialise(size_t group, std::string_view* in) = 0;
 
+  // As deserialise(), but adds to what the group has, as merge() does. REQUIRES: every group was
+  // deserialised, or merged into in this way, since it was made.
+  virtual Status merge_serialised(size_t group, std::string_view* in) = 0;
+
   // Groups [from, from + count) as groups 0 .. count-1 of an object of their own.
   [[nodiscard]] virtual std::unique_ptr<Accumulators> copy(size_t from, size_t count) const = 0;
 
   virtual void clear() = 0;
   [[nodiscard]] virtual size_t bytes() const = 0;
 };
+
+// One per aggregate of a plan.
+using AccumulatorSet = std::vector<std::unique_ptr<Accumulators>>;
 
 std::unique_ptr<Accumulators> make_accumulators(const BoundAggregate& aggregate);
 

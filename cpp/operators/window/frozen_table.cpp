@@ -31,8 +31,8 @@ FrozenTable::~FrozenTable() {
   table_->readers_.store(table_->frozen_.size(), std::memory_order_release);
 }
 
-FrozenBlock::Columns FrozenTable::copy(size_t from, size_t count) const {
-  FrozenBlock::Columns columns;
+AccumulatorSet FrozenTable::copy(size_t from, size_t count) const {
+  AccumulatorSet columns;
   columns.reserve(table_->plan_->aggregates().size());
   for (size_t i = 0; i < table_->plan_->aggregates().size(); ++i)
     columns.push_back(table_->accumulators_[i]->copy(from, count));
@@ -45,7 +45,7 @@ void FrozenTable::save(const uint32_t* groups, int64_t count) {
     if (chunk >= saved_.size() || saved_[chunk] != nullptr) continue;
     const size_t from = chunk * kChunkGroups;
     saved_[chunk] =
-        std::make_unique<FrozenBlock::Columns>(copy(from, std::min(kChunkGroups, size_ - from)));
+        std::make_unique<AccumulatorSet>(copy(from, std::min(kChunkGroups, size_ - from)));
   }
 }
 
@@ -70,7 +70,7 @@ Result<FrozenBlock> FrozenTable::read(size_t from, size_t count) const {
     size_t last = first;  // of the chunks behind it that have not changed either
     while ((last + 1) * kChunkGroups < end && saved_[last + 1] == nullptr) ++last;
     const size_t until = std::min(end, (last + 1) * kChunkGroups);
-    block.copied_.push_back(std::make_unique<FrozenBlock::Columns>(copy(at, until - at)));
+    block.copied_.push_back(std::make_unique<AccumulatorSet>(copy(at, until - at)));
     block.parts_.push_back({at - from, until - from, block.copied_.back().get()});
     at = until;
   }

@@ -37,16 +37,15 @@ class FrozenBlock {
 
  private:
   friend class FrozenTable;
-  using Columns = std::vector<std::unique_ptr<Accumulators>>;  // one per aggregate
   struct Part {
     size_t from;  // of its groups in the block
     size_t end;
-    const Columns* columns;  // group `from` is their group 0
+    const AccumulatorSet* columns;  // group `from` is their group 0
   };
   KeyCopy keys_;
   std::vector<Part> parts_;
   size_t last_part_ = 0;
-  std::vector<std::unique_ptr<Columns>> copied_;
+  std::vector<std::unique_ptr<AccumulatorSet>> copied_;
 };
 
 class FrozenTable {
@@ -70,11 +69,11 @@ class FrozenTable {
 
  private:
   explicit FrozenTable(std::shared_ptr<SliceTable> table);
-  [[nodiscard]] FrozenBlock::Columns copy(size_t from, size_t count) const;
+  [[nodiscard]] AccumulatorSet copy(size_t from, size_t count) const;
 
   std::shared_ptr<SliceTable> table_;
   const size_t size_;
-  std::vector<std::unique_ptr<FrozenBlock::Columns>> saved_;  // by chunk; null: not changed yet
+  std::vector<std::unique_ptr<AccumulatorSet>> saved_;  // by chunk; null: not changed yet
 };
 
 }  // namespace penstock::window

@@ -96,11 +96,19 @@ SliceTable* SliceTables::at(Timestamp end) {
 void SliceTables::drop(Timestamp end) {
   const auto found = open_.find(end);
   if (found == open_.end()) return;
-  if (spare_.size() < kSpareTables && !found->second->is_frozen()) {
+  if (spare_.size() < kSpareTables && !found->second->is_frozen() &&
+      found->second->bytes() <= max_spare_bytes_) {
     found->second->clear();
     spare_.push_back(std::move(found->second));
   }
   open_.erase(found);
+}
+
+std::shared_ptr<SliceTable> SliceTables::take(Timestamp end) {
+  std::shared_ptr<SliceTable> taken = std::move(open_[end]);
+  open_[end] = nullptr;
+  at(end);
+  return taken;
 }
 
 void SliceTables::clear() {

@@ -43,7 +43,7 @@ class SliceTable {
   [[nodiscard]] const GroupIndex& index() const { return index_; }
   // One per aggregate of the plan, in its order.
   [[nodiscard]] const Accumulators& accumulators(size_t i) const { return *accumulators_[i]; }
-  [[nodiscard]] Accumulators* mutable_accumulators(size_t i) { return accumulators_[i].get(); }
+  [[nodiscard]] const AccumulatorSet& accumulators() const { return accumulators_; }
   // REQUIRES: count_rows.
   [[nodiscard]] const Accumulators& row_counts() const { return *accumulators_[row_counts_]; }
   // Somebody reads the table as it was at an earlier moment.
@@ -67,7 +67,7 @@ class SliceTable {
   GroupIndex index_;
   // One per aggregate of the plan; after them the row counts, unless the plan has a count(*) that
   // serves.
-  std::vector<std::unique_ptr<Accumulators>> accumulators_;
+  AccumulatorSet accumulators_;
   size_t row_counts_ = 0;
   std::vector<size_t> partial_columns_;  // of each aggregate, its first in a batch of partials
   std::vector<uint32_t> groups_;
@@ -93,7 +93,11 @@ class SliceTables {
   // The table of the slice that ends at `end`, made if need be.
   SliceTable* at(Timestamp end);
   void drop(Timestamp end);
+  // The slice goes on with an empty table.
+  std::shared_ptr<SliceTable> take(Timestamp end);
   void clear();
+  // From now on only tables of at most so much memory are kept for slices to come.
+  void limit_spares(size_t bytes) { max_spare_bytes_ = bytes; }
 
   // By end.
   [[nodiscard]] const Map& open() const { return open_; }
@@ -104,6 +108,7 @@ class SliceTables {
   static constexpr size_t kSpareTables = 2;
   WindowPlanPtr plan_;
   bool count_rows_;
+  size_t max_spare_bytes_ = SIZE_MAX;
   Map open_;
   std::vector<std::shared_ptr<SliceTable>> spare_;
 };

@@ -5,6 +5,7 @@
 
 #include "operators/window/column_build.h"
 #include "operators/window/window_snapshot.h"
+#include "record/key_encoding.h"
 
 namespace penstock::window {
 
@@ -29,7 +30,10 @@ SlicedWindowOperator::SlicedWindowOperator(WindowPlanPtr plan, Options options)
 
 Status SlicedWindowOperator::process_batch(Batch batch, Output& output) {
   if (batch.num_rows == 0) return Status::ok();
-  return options_.partial_input ? process_partials(batch) : process_rows(batch, output);
+  if (uses_rocksdb() && spilled_ == nullptr) PENSTOCK_RETURN_NOT_OK(open_spilled({}));
+  PENSTOCK_RETURN_NOT_OK(options_.partial_input ? process_partials(batch)
+                                                : process_rows(batch, output));
+  return spilled_ == nullptr ? Status::ok() : spilled_->make_room(&tables_);
 }
 
 Status SlicedWindowOperator::process_rows(const Batch& batch, Output& output) {
@@ -89,7 +93,10 @@ Status SlicedWindowOperator::process_watermark(Watermark watermark, Output& outp
   if (context_.metrics != nullptr) context_.metrics->current_watermark = current_watermark_;
   while (!tables_.open().empty() && is_late(tables_.open().begin()->first)) {
     const Timestamp end = tables_.open().begin()->first;
-    PENSTOCK_RETURN_NOT_OK(fire(end, *tables_.open().begin()->second, output));
+    const bool spilled = spilled_ != nullptr && spilled_->is_spilled(end);
+    PENSTOCK_RETURN_NOT_OK(spilled ? fire_spilled(end, output)
+                                   : fire(end, *tables_.open().begin()->second, output));
+    if (spilled_ != nullptr) spilled_->drop(end);
     tables_.drop(end);
   }
   return output.emit_watermark(watermark);
@@ -98,25 +105,66 @@ Status SlicedWindowOperator::process_watermark(Watermark watermark, Output& outp
 Status SlicedWindowOperator::fire(Timestamp end, const SliceTable& table, Output& output) {
   for (size_t from = 0; from < table.size(); from += kMaxEmitRows) {
     const size_t count = std::min(kMaxEmitRows, table.size() - from);
-    std::vector<Column> columns;
-    PENSTOCK_RETURN_NOT_OK(table.index().key_columns(from, count, &columns));
-    columns.push_back(constant_column(timestamp_ms(), plan_->assigner().window_start(end), count));
-    columns.push_back(constant_column(timestamp_ms(), end, count));
-    for (size_t i = 0; i < plan_->aggregates().size(); ++i) {
-      PENSTOCK_ASSIGN_OR_RETURN(Column column, table.accumulators(i).finish(from, count));
-      columns.push_back(std::move(column));
-    }
-    Batch batch =
-        make_batch(plan_->output_schema(), std::move(columns), static_cast<int64_t>(count));
-    batch.timestamps = constant_column(int64(), max_timestamp(end), count);
-    if (context_.metrics != nullptr) context_.metrics->windows_fired += static_cast<int64_t>(count);
-    PENSTOCK_RETURN_NOT_OK(output.emit(std::move(batch)));
+    std::vector<Column> keys;
+    PENSTOCK_RETURN_NOT_OK(table.index().key_columns(from, count, &keys));
+    PENSTOCK_RETURN_NOT_OK(emit(end, std::move(keys), table.accumulators(), from, count, output));
   }
   return Status::ok();
 }
 
+Status SlicedWindowOperator::fire_spilled(Timestamp end, Output& output) {
+  return spilled_->read(
+      end, &tables_,
+      [&](const std::vector<std::string_view>& keys, const AccumulatorSet& set) -> Status {
+        std::vector<Column> columns;
+        const std::vector<DataTypePtr>& types = plan_->key_types();
+        for (size_t i = 0; i < types.size(); ++i) {
+          PENSTOCK_ASSIGN_OR_RETURN(
+              Column column,
+              decode_keys(keys, types[i], types.size() == 1 ? -1 : static_cast<int>(i)));
+          columns.push_back(std::move(column));
+        }
+        return emit(end, std::move(columns), set, 0, keys.size(), output);
+      });
+}
+
+Status SlicedWindowOperator::emit(Timestamp end, std::vector<Column> columns,
+                                  const AccumulatorSet& accumulators, size_t from, size_t count,
+                                  Output& output) {
+  columns.push_back(constant_column(timestamp_ms(), plan_->assigner().window_start(end), count));
+  columns.push_back(constant_column(timestamp_ms(), end, count));
+  for (size_t i = 0; i < plan_->aggregates().size(); ++i) {
+    PENSTOCK_ASSIGN_OR_RETURN(Column column, accumulators[i]->finish(from, count));
+    columns.push_back(std::move(column));
+  }
+  Batch batch = make_batch(plan_->output_schema(), std::move(columns), static_cast<int64_t>(count));
+  batch.timestamps = constant_column(int64(), max_timestamp(end), count);
+  if (context_.metrics != nullptr) context_.metrics->windows_fired += static_cast<int64_t>(count);
+  return output.emit(std::move(batch));
+}
+
+bool SlicedWindowOperator::uses_rocksdb() const {
+  return context_.state_backend != nullptr && context_.state_backend->kind == "rocksdb";
+}
+
+Status SlicedWindowOperator::open_spilled(const std::vector<NativeState>& restored) {
+  const StateMeta meta = contents_meta(*plan_);
+  for (const NativeState& native : restored) {
+    for (const StateMeta& written : native.states)
+      PENSTOCK_RETURN_NOT_OK(check_same_meta(written, meta));
+  }
+  PENSTOCK_ASSIGN_OR_RETURN(spilled_, SpilledSlices::open(context_, plan_, meta, restored));
+  tables_.limit_spares(kMaxSpareBytes);
+  return spilled_->load(&tables_);
+}
+
 Status SlicedWindowOperator::snapshot(OperatorState* state) {
-  snapshot_slices(tables_, *plan_, context_.max_parallelism, state);
+  if (uses_rocksdb() && spilled_ == nullptr) PENSTOCK_RETURN_NOT_OK(open_spilled({}));
+  if (spilled_ == nullptr) {
+    snapshot_slices(tables_, *plan_, context_.max_parallelism, state);
+  } else {
+    PENSTOCK_RETURN_NOT_OK(spilled_->snapshot(state->request, &tables_, state));
+  }
   snapshot_watermark(current_watermark_, state);
   return Status::ok();
 }
@@ -124,11 +172,19 @@ Status SlicedWindowOperator::snapshot(OperatorState* state) {
 Status SlicedWindowOperator::restore(const OperatorState& state) {
   PENSTOCK_ASSIGN_OR_RETURN(current_watermark_, restore_watermark(state));
   if (context_.metrics != nullptr) context_.metrics->current_watermark = current_watermark_;
-  return restore_slices(state, *plan_, &tables_);
+  if (!uses_rocksdb()) {
+    if (state.native.empty()) return restore_slices(state, *plan_, {}, &tables_);
+    return Status::not_supported(
+        "the window's state is files of the backend '" + state.native[0].backend +
+        "', which 'hashmap' cannot read; start from a savepoint in canonical form");
+  }
+  PENSTOCK_RETURN_NOT_OK(open_spilled(state.native));
+  return restore_slices(state, *plan_, [this] { return spilled_->make_room(&tables_); }, &tables_);
 }
 
 Status SlicedWindowOperator::close() {
   tables_.clear();
+  spilled_.reset();
   return Status::ok();
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "operators/window/accumulator_combiner.h"
 #include "operators/window/deferred_slices.h"
 #include "record/key_encoding.h"
 
@@ -12,54 +13,12 @@ namespace penstock::window {
 
 namespace {
 
-StateMeta contents_meta(const WindowPlan& plan) {
-  StateMeta meta;
-  meta.name = kContentsState;
-  meta.kind = StateKind::kWindowContents;
-  meta.key_type = plan.key_type();
-  meta.namespace_type = plan.namespace_type();
-  meta.value_type = plan.value_type();
-  return meta;
-}
-
 Status check_part(const std::string& name, const char* part, const std::string& written,
                   const std::string& here) {
   if (written == here) return Status::ok();
   return Status::invalid(
       "state '" + name + "' was written with " + part + " " + written + ", this job has " + here +
       "; restore with the old definition, or give the operator a new uid to start without it");
-}
-
-struct RestoredSlice {
-  std::vector<std::string_view> keys;
-  std::vector<std::string_view> values;
-};
-
-Status restore_slice(const RestoredSlice& slice, const WindowPlan& plan, SliceTable* table) {
-  std::vector<Column> columns;
-  const size_t width = plan.key_types().size();
-  for (size_t i = 0; i < width; ++i) {
-    PENSTOCK_ASSIGN_OR_RETURN(Column column, decode_keys(slice.keys, plan.key_types()[i],
-                                                         width == 1 ? -1 : static_cast<int>(i)));
-    columns.push_back(std::move(column));
-  }
-  BatchKeys keys(plan.key_types());
-  const auto count = static_cast<int64_t>(slice.keys.size());
-  PENSTOCK_RETURN_NOT_OK(keys.prepare(columns, count));
-  const std::vector<uint32_t>& groups = table->resolve(&keys, nullptr, count);
-  if (table->size() != slice.keys.size()) {
-    return Status::corruption("state '" + std::string(kContentsState) +
-                              "' holds a key twice for one window");
-  }
-  for (size_t i = 0; i < slice.values.size(); ++i) {
-    std::string_view value = slice.values[i];
-    for (size_t a = 0; a < plan.aggregates().size(); ++a) {
-      PENSTOCK_RETURN_NOT_OK(table->mutable_accumulators(a)->deserialise(groups[i], &value));
-    }
-    if (!value.empty())
-      return Status::corruption("window state: bytes left over behind the accumulators of a key");
-  }
-  return Status::ok();
 }
 
 }  // namespace
@@ -80,6 +39,16 @@ Result<int64_t> decode_int64_le(std::string_view bytes) {
   for (size_t i = 0; i < 8; ++i)
     value |= static_cast<uint64_t>(static_cast<uint8_t>(bytes[i])) << (8 * i);
   return static_cast<int64_t>(value);
+}
+
+StateMeta contents_meta(const WindowPlan& plan) {
+  StateMeta meta;
+  meta.name = kContentsState;
+  meta.kind = StateKind::kWindowContents;
+  meta.key_type = plan.key_type();
+  meta.namespace_type = plan.namespace_type();
+  meta.value_type = plan.value_type();
+  return meta;
 }
 
 Status check_same_meta(const StateMeta& written, const StateMeta& here) {
@@ -119,22 +88,50 @@ void snapshot_slices(const SliceTables& tables, const WindowPlan& plan, int32_t 
       std::make_shared<DeferredSlices>(contents_meta(plan), max_parallelism, std::move(slices)));
 }
 
-Status restore_slices(const OperatorState& state, const WindowPlan& plan, SliceTables* tables) {
+Status restore_entries(const SliceEntries& entries, const WindowPlan& plan, SliceTable* table) {
+  std::vector<Column> columns;
+  const size_t width = plan.key_types().size();
+  for (size_t i = 0; i < width; ++i) {
+    PENSTOCK_ASSIGN_OR_RETURN(Column column, decode_keys(entries.keys, plan.key_types()[i],
+                                                         width == 1 ? -1 : static_cast<int>(i)));
+    columns.push_back(std::move(column));
+  }
+  BatchKeys keys(plan.key_types());
+  const auto count = static_cast<int64_t>(entries.keys.size());
+  PENSTOCK_RETURN_NOT_OK(keys.prepare(columns, count));
+  const size_t before = table->size();
+  const std::vector<uint32_t>& groups = table->resolve(&keys, nullptr, count);
+  if (table->size() != before + entries.keys.size()) {
+    return Status::corruption("state '" + std::string(kContentsState) +
+                              "' holds a key twice for one window");
+  }
+  for (size_t i = 0; i < entries.values.size(); ++i)
+    PENSTOCK_RETURN_NOT_OK(read_value(entries.values[i], groups[i], table->accumulators()));
+  return Status::ok();
+}
+
+Status restore_slices(const OperatorState& state, const WindowPlan& plan,
+                      const std::function<Status()>& after_some, SliceTables* tables) {
   const KeyedStateData* const data = state.find_keyed(kContentsState);
   if (data == nullptr) return Status::ok();
   PENSTOCK_RETURN_NOT_OK(check_same_meta(data->meta, contents_meta(plan)));
-  std::map<Timestamp, RestoredSlice> slices;
+  std::map<Timestamp, SliceEntries> slices;
   PENSTOCK_RETURN_NOT_OK(
       data->for_each([&](int32_t, std::string_view key, std::string_view name_space,
                          std::string_view value) -> Status {
         PENSTOCK_ASSIGN_OR_RETURN(const Timestamp end, decode_int64_le(name_space));
-        RestoredSlice& slice = slices[end];
+        SliceEntries& slice = slices[end];
         slice.keys.push_back(key);
         slice.values.push_back(value);
-        return Status::ok();
+        if (slice.keys.size() < kMaxEmitRows) return Status::ok();
+        PENSTOCK_RETURN_NOT_OK(restore_entries(slice, plan, tables->at(end)));
+        slice = {};
+        return after_some ? after_some() : Status::ok();
       }));
-  for (const auto& [end, slice] : slices)
-    PENSTOCK_RETURN_NOT_OK(restore_slice(slice, plan, tables->at(end)));
+  for (const auto& [end, slice] : slices) {
+    PENSTOCK_RETURN_NOT_OK(restore_entries(slice, plan, tables->at(end)));
+    if (after_some) PENSTOCK_RETURN_NOT_OK(after_some());
+  }
   return Status::ok();
 }
 

@@ -7,8 +7,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "operators/window/slice_table.h"
 #include "snapshot/operator_state.h"
@@ -26,6 +28,9 @@ Result<int64_t> decode_int64_le(std::string_view bytes);
 // differ.
 Status check_same_meta(const StateMeta& written, const StateMeta& here);
 
+// What describes the contents of the slices of a plan.
+StateMeta contents_meta(const WindowPlan& plan);
+
 void snapshot_watermark(Timestamp watermark, OperatorState* state);
 // The smallest of all; kMinTimestamp when there is none.
 Result<Timestamp> restore_watermark(const OperatorState& state);
@@ -34,6 +39,16 @@ Result<Timestamp> restore_watermark(const OperatorState& state);
 // by the number of slices, not by what is in them.
 void snapshot_slices(const SliceTables& tables, const WindowPlan& plan, int32_t max_parallelism,
                      OperatorState* state);
-Status restore_slices(const OperatorState& state, const WindowPlan& plan, SliceTables* tables);
+// Entries of one slice: canonical keys and accumulators.
+struct SliceEntries {
+  std::vector<std::string_view> keys;
+  std::vector<std::string_view> values;
+};
+// kCorruption when a key is in the table already.
+Status restore_entries(const SliceEntries& entries, const WindowPlan& plan, SliceTable* table);
+
+// `after_some` is called every so many entries: the place to make room. May be empty.
+Status restore_slices(const OperatorState& state, const WindowPlan& plan,
+                      const std::function<Status()>& after_some, SliceTables* tables);
 
 }  // namespace penstock::window

@@ -46,19 +46,6 @@ const Clock* system_clock() {
   return &clock;
 }
 
-// The directories between commas; subtasks take turns.
-std::string local_directory(const std::string& setting, int32_t subtask) {
-  std::vector<std::string> directories;
-  size_t from = 0;
-  while (from <= setting.size()) {
-    const size_t comma = std::min(setting.find(',', from), setting.size());
-    if (comma > from) directories.push_back(setting.substr(from, comma - from));
-    from = comma + 1;
-  }
-  if (directories.empty()) return "";
-  return directories[static_cast<size_t>(subtask) % directories.size()];
-}
-
 // The table that users get: `made` itself, or one around it that knows the time to live.
 template <typename Interface, typename Table, typename Ttl>
 Interface* for_users(const TtlConfig& config, const Clock* clock, Table* made,
@@ -86,14 +73,6 @@ RocksKeyedStateBackend::RocksKeyedStateBackend(const BackendContext& context,
 
 // A destructor has nobody to tell.
 RocksKeyedStateBackend::~RocksKeyedStateBackend() { static_cast<void>(close()); }
-
-Status RocksKeyedStateBackend::open(std::shared_ptr<RocksDirectory> directory,
-                                    const std::vector<StateMeta>& states) {
-  RocksSetup setup{settings_, memory_, std::move(directory), owner_, clock_, env_};
-  PENSTOCK_ASSIGN_OR_RETURN(store_, RocksStore::open(std::move(setup), states));
-  tier_ = std::make_unique<WriteBackTier>(store_.get(), settings_.tier_bytes);
-  return Status::ok();
-}
 
 Result<RocksKeyedStateBackend::State*> RocksKeyedStateBackend::open_state(
     const StateDescriptor& descriptor) {
@@ -255,16 +234,11 @@ Status RocksKeyedStateBackend::restore(const OperatorState& state) {
 }
 
 Status RocksKeyedStateBackend::restore_native(const std::vector<NativeState>& natives) {
-  PENSTOCK_ASSIGN_OR_RETURN(const std::vector<StateMeta> states, states_of(natives));
+  RocksSetup setup{settings_, memory_, nullptr, owner_, clock_, env_, nullptr};
   PENSTOCK_ASSIGN_OR_RETURN(
-      std::shared_ptr<RocksDirectory> directory,
-      RocksDirectory::create(local_directory(settings_.local_dir, context_.subtask)));
-  const bool as_it_was = natives.size() == 1 &&
-                         natives[0].key_groups.start == context_.key_groups.start &&
-                         natives[0].key_groups.end == context_.key_groups.end;
-  if (as_it_was) PENSTOCK_RETURN_NOT_OK(place_files(natives[0], directory->database_path()));
-  PENSTOCK_RETURN_NOT_OK(open(std::move(directory), states));
-  return as_it_was ? Status::ok() : merge_natives(store_.get(), natives, context_.key_groups);
+      store_, open_restored(std::move(setup), natives, context_.key_groups, context_.subtask));
+  tier_ = std::make_unique<WriteBackTier>(store_.get(), settings_.tier_bytes);
+  return Status::ok();
 }
 
 Status RocksKeyedStateBackend::restore_keyed(const KeyedStateData& data) {

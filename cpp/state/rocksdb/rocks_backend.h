@@ -50,7 +50,6 @@ class RocksKeyedStateBackend final : public KeyedStateBackend {
  private:
   struct State;
 
-  Status open(std::shared_ptr<RocksDirectory> directory, const std::vector<StateMeta>& states);
   Status open_if_needed() { return store_ == nullptr ? restore_native({}) : Status::ok(); }
   // The state, with a family of its types. When it is new its table is not made yet.
   Result<State*> open_state(const StateDescriptor& descriptor);

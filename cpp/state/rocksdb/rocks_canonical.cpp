@@ -6,6 +6,7 @@
 #include "state/rocksdb/list_bytes.h"
 #include "state/rocksdb/rocks_keys.h"
 #include "state/rocksdb/rocks_snapshot.h"
+#include "state/rocksdb/slice_keys.h"
 
 namespace penstock {
 
@@ -17,6 +18,18 @@ Status visit_timer(std::string_view bytes, std::string* value, const CanonicalVi
   value->clear();
   put_u64(value, static_cast<uint64_t>(parts.timestamp));
   return visit(parts.group, parts.key, parts.name_space, *value);
+}
+
+// `name_space` is used for its memory.
+Status visit_slice(const rocksdb::Iterator& it, std::string* name_space,
+                   const CanonicalVisitor& visit) {
+  SliceKeyParts parts;
+  if (!split_slice_key(to_view(it.key()), &parts)) {
+    return Status::corruption("a key of a window that is none");
+  }
+  name_space->clear();
+  put_u64(name_space, static_cast<uint64_t>(parts.end));
+  return visit(parts.group, parts.key, *name_space, to_view(it.value()));
 }
 
 Status plain_list(std::string_view list, std::string* out) {
@@ -45,6 +58,10 @@ Status visit_canonical(StateKind kind, rocksdb::Iterator* it, const CanonicalVis
   for (; it->Valid(); it->Next()) {
     if (kind == StateKind::kTimers) {
       PENSTOCK_RETURN_NOT_OK(visit_timer(to_view(it->key()), &value, visit));
+      continue;
+    }
+    if (kind == StateKind::kWindowContents) {
+      PENSTOCK_RETURN_NOT_OK(visit_slice(*it, &value, visit));
       continue;
     }
     EntryKeyParts parts;

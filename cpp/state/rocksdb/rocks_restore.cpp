@@ -130,6 +130,19 @@ Status add_group(SortedEntries* entries, SortedFiles* files) {
   return Status::ok();
 }
 
+// The directories between commas; subtasks take turns.
+std::string local_directory(const std::string& setting, int32_t subtask) {
+  std::vector<std::string> directories;
+  size_t from = 0;
+  while (from <= setting.size()) {
+    const size_t comma = std::min(setting.find(',', from), setting.size());
+    if (comma > from) directories.push_back(setting.substr(from, comma - from));
+    from = comma + 1;
+  }
+  if (directories.empty()) return "";
+  return directories[static_cast<size_t>(subtask) % directories.size()];
+}
+
 }  // namespace
 
 Status place_files(const NativeState& native, const std::string& path) {
@@ -192,6 +205,23 @@ Status merge_natives(RocksStore* store, const std::vector<NativeState>& natives,
     PENSTOCK_RETURN_NOT_OK(merge_state(store, *family, runs));
   }
   return Status::ok();
+}
+
+Result<std::shared_ptr<RocksStore>> open_restored(RocksSetup setup,
+                                                  const std::vector<NativeState>& natives,
+                                                  const KeyGroupRange& range, int32_t subtask) {
+  PENSTOCK_ASSIGN_OR_RETURN(const std::vector<StateMeta> states, states_of(natives));
+  PENSTOCK_ASSIGN_OR_RETURN(
+      setup.directory, RocksDirectory::create(local_directory(setup.settings.local_dir, subtask)));
+  const bool as_it_was = natives.size() == 1 && natives[0].key_groups.start == range.start &&
+                         natives[0].key_groups.end == range.end;
+  if (as_it_was) {
+    PENSTOCK_RETURN_NOT_OK(place_files(natives[0], setup.directory->database_path()));
+  }
+  PENSTOCK_ASSIGN_OR_RETURN(std::shared_ptr<RocksStore> store,
+                            RocksStore::open(std::move(setup), states));
+  if (!as_it_was) PENSTOCK_RETURN_NOT_OK(merge_natives(store.get(), natives, range));
+  return store;
 }
 
 Status ingest_canonical(RocksStore* store, const KeyedStateData& data, const KeyGroupRange& range,

@@ -3,6 +3,7 @@
 // Thread safety: functions without state; the directory and the store belong to the caller.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,12 @@ Result<std::vector<StateMeta>> states_of(const std::vector<NativeState>& natives
 // others wrote.
 Status merge_natives(RocksStore* store, const std::vector<NativeState>& natives,
                      const KeyGroupRange& range);
+
+// A store that has of `natives` what is in `range`, in a new directory (`setup.directory` is not
+// looked at).
+Result<std::shared_ptr<RocksStore>> open_restored(RocksSetup setup,
+                                                  const std::vector<NativeState>& natives,
+                                                  const KeyGroupRange& range, int32_t subtask);
 
 // Takes over one canonical state. REQUIRES: the store has a family for it.
 Status ingest_canonical(RocksStore* store, const KeyedStateData& data, const KeyGroupRange& range,

@@ -151,6 +151,14 @@ Status RocksStore::drop_family(const std::string& state) {
 rocksdb::ColumnFamilyOptions RocksStore::options_for(const StateMeta& meta) const {
   rocksdb::ColumnFamilyOptions options = make_family_options(setup_.settings, *setup_.memory);
   if (meta.kind == StateKind::kList) options.merge_operator = append_operator();
+  if (meta.kind == StateKind::kWindowContents) {
+    options.merge_operator = setup_.merge_operator;
+    // Operands come in large sorted runs. To compact all there is with every few of them would cost
+    // more than to combine a few more when the window fires.
+    options.level0_file_num_compaction_trigger = 16;
+    options.level0_slowdown_writes_trigger = 64;
+    options.level0_stop_writes_trigger = 128;
+  }
   // What is written comes sorted: the place of the entry before, in the same key group, is near.
   options.memtable_insert_with_hint_prefix_extractor.reset(
       rocksdb::NewFixedPrefixTransform(kGroupBytes));

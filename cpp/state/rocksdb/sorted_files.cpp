@@ -33,6 +33,12 @@ Status SortedFiles::add(std::string_view key, std::string_view value) {
   return writer_->FileSize() >= file_bytes_ ? finish_file() : Status::ok();
 }
 
+Status SortedFiles::add_operand(std::string_view key, std::string_view operand) {
+  if (writer_ == nullptr) PENSTOCK_RETURN_NOT_OK(open_file());
+  PENSTOCK_RETURN_NOT_OK(store_->check(writer_->Merge(to_slice(key), to_slice(operand)), state_));
+  return writer_->FileSize() >= file_bytes_ ? finish_file() : Status::ok();
+}
+
 Status SortedFiles::open_file() {
   paths_.push_back(store_->setup().directory->unused_path("run-") + ".sst");
   writer_ = std::make_unique<rocksdb::SstFileWriter>(rocksdb::EnvOptions(), options_);

@@ -24,6 +24,8 @@ class SortedFiles {
 
   // REQUIRES: greater than the key before.
   Status add(std::string_view key, std::string_view value);
+  // An operand to be merged with what the key has.
+  Status add_operand(std::string_view key, std::string_view operand);
   // The database has all of it when this returns.
   Status ingest_into(const RocksFamily& family);
 
