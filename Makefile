@@ -45,7 +45,9 @@ wheel: bootstrap ## a self-contained wheel in dist/
 	scripts/wheel
 
 bench: build ## benchmarks
+	@cmake --build --preset release -j $(JOBS) --target state_bench
 	$(PYTHON) bench/run.py
+	$(PYTHON) bench/state.py
 	$(PYTHON) -m pytest -q bench/test_parts.py
 
 bench-state: build ## benchmark of the state of native windows

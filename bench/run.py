@@ -17,21 +17,17 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import sys
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
+from about import machine
 from memory import sample
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from workloads import THREADS, WORKLOADS, Workload
-
-import penstock
 
 RESULTS = Path(__file__).parent / "results" / "latest.json"
 QUICKLY = 20  # times fewer rows
@@ -109,26 +105,6 @@ def show(outcomes: list[Outcome], console: Console) -> None:
     console.print(table)
 
 
-def machine() -> dict[str, object]:
-    cpu = next(
-        (
-            line.partition(":")[2].strip()
-            for line in Path("/proc/cpuinfo").read_text().splitlines()
-            if line.startswith("model name")
-        ),
-        platform.machine(),
-    )
-    return {
-        "when": datetime.now(UTC).isoformat(timespec="seconds"),
-        "cpu": cpu,
-        "cores": THREADS,
-        "load_before": os.getloadavg()[0],
-        "python": platform.python_version(),
-        "penstock": penstock.__version__,
-        "duckdb": duckdb.__version__,
-    }
-
-
 def _report(outcome: Outcome) -> dict[str, object]:
     derived = {"rows_per_second": outcome.speed, "ratio": outcome.ratio, "met": outcome.met}
     return asdict(outcome) | derived
@@ -140,7 +116,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="only jobs whose name contains this")
     arguments = parser.parse_args()
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 100)
-    about = machine()
+    about = machine() | {"duckdb": duckdb.__version__}
     console.print(
         f"{about['cpu']}, {THREADS} cores, load {about['load_before']:.1f}; DuckDB {duckdb.__version__}"
     )
