@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 SECONDS ?= 1200
 
 .PHONY: help bootstrap build build-tests test test-cpp test-python test-spark lint format demo \
-  wheel bench bench-state faults fuzz sanitize clean
+  wheel bench bench-state faults damage fuzz sanitize clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -58,7 +58,10 @@ bench-state: build ## benchmark of the state of native windows
 	build/release/bench/window_state spill 5000000 2 "64 mb"
 
 faults: build ## kill jobs, damage checkpoints: the long form
-	PENSTOCK_KILLS=20 $(PYTHON) -m pytest -q -m faults tests/faults
+	PENSTOCK_KILLS=20 PENSTOCK_CHECKPOINT_KILLS=200 $(PYTHON) -m pytest -q -m faults tests/faults
+
+damage: build ## damage checkpoints and savepoints 10,000 times
+	PENSTOCK_DAMAGES=10000 $(PYTHON) -m pytest -q -n $(JOBS) tests/faults/test_damage.py
 
 sanitize: bootstrap ## C++ and native Python tests under ASan, UBSan and TSan
 	scripts/sanitize

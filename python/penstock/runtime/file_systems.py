@@ -23,13 +23,18 @@ def locate(uri: str, what: str = "path") -> Location:
         return unquote(parts.path), None
     if "://" not in uri:
         return os.path.abspath(uri), None
-    from pyarrow import fs
-
     try:
-        file_system, path = fs.FileSystem.from_uri(uri)
+        file_system, path = _open(uri)
     except (OSError, ValueError) as error:  # pyarrow's own errors are ValueErrors
         raise ValueError(f"{what}: {uri!r} cannot be used as storage: {error}") from error
     return path, ArrowFileSystem(file_system)
+
+
+def _open(uri: str) -> tuple[Any, str]:
+    from pyarrow import fs
+
+    file_system, path = fs.FileSystem.from_uri(uri)
+    return file_system, path
 
 
 class ArrowFileSystem:

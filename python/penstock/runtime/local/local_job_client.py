@@ -93,7 +93,6 @@ class LocalJobClient(JobClient):
             )
         path, file_system = locate(directory, "the savepoint's directory")
         savepoint = self._job.trigger_savepoint(path, after, file_system)
-        prefix = "" if file_system is None else directory.partition("://")[0] + "://"
 
         def wait(seconds: float | None) -> bool:
             deadline = None if seconds is None else time.monotonic() + seconds
@@ -111,9 +110,13 @@ class LocalJobClient(JobClient):
 
         def path_of() -> str:
             try:
-                return prefix + savepoint.path()
+                found = savepoint.path()
             except (OSError, ValueError, PenstockError) as error:
                 raise CheckpointError(str(error)) from error
+            if file_system is None:
+                return found
+            uri, query, options = directory.partition("?")
+            return uri.rstrip("/") + "/" + found.rpartition("/")[2] + query + options
 
         return CompletableFuture(wait, path_of)
 
