@@ -1,13 +1,11 @@
-"""Checkpoints and savepoints on S3, as moto's server plays it: where ``moto_server`` is on the path, or
-PENSTOCK_MOTO_SERVER names it (``pip install 'moto[server,s3]'``, too large for everybody's environment).
-"""
+"""Checkpoints and savepoints on S3, as moto's server plays it."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,12 +17,9 @@ from state.savepoint_job import contents, expected, number_of_rows, start, wait_
 
 from penstock.state import SavepointReader
 
-MOTO = os.environ.get("PENSTOCK_MOTO_SERVER") or shutil.which("moto_server")
+MOTO = Path(sys.executable).with_name("moto_server")
 
-pytestmark = [
-    pytest.mark.native,
-    pytest.mark.skipif(MOTO is None, reason="there is no moto_server"),
-]
+pytestmark = pytest.mark.native
 
 
 @pytest.fixture
@@ -39,7 +34,6 @@ def options(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    assert MOTO is not None
     server = subprocess.Popen(
         [MOTO, "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
@@ -49,6 +43,7 @@ def options(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
                 socket.create_connection(("127.0.0.1", port), 1).close()
                 break
             except OSError:
+                assert server.poll() is None, "moto_server ended"
                 time.sleep(0.05)
         where = f"endpoint_override=127.0.0.1:{port}&region=us-east-1"
         yield f"?scheme=http&{where}&allow_bucket_creation=true"
