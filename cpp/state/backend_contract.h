@@ -26,6 +26,7 @@ namespace penstock {
 struct BackendCase {
   std::string name;
   std::function<std::unique_ptr<KeyedStateBackend>(const BackendContext&)> make;
+  int random_runs = 10;  // of the tests at random; more where opening a backend costs nothing
   friend std::ostream& operator<<(std::ostream& out, const BackendCase& one) {
     return out << one.name;
   }

@@ -58,14 +58,14 @@ class RandomRun {
 
   void run(int steps) {
     for (int i = 0; i < steps; ++i) {
-      const uint64_t dice = pick(100);
-      if (dice < 30) {
+      const uint64_t dice = pick(300);
+      if (dice < 90) {
         step_value();
-      } else if (dice < 60) {
+      } else if (dice < 180) {
         step_list();
-      } else if (dice < 95) {
+      } else if (dice < 285) {
         step_map();
-      } else if (dice < 99) {
+      } else if (dice < 299) {
         test_->clock_.set_millis(now() + static_cast<int64_t>(pick(30)));
       } else {
         restart();
@@ -317,7 +317,7 @@ uint32_t hash_of(const std::string& key) { return entry_key(key).hash; }
 
 TEST_P(BackendContract, AgreesWithMapsAtRandom) {
   const std::vector<TtlConfig> configs = ttl_configs();
-  for (uint64_t seed = 0; seed < 60; ++seed) {
+  for (uint64_t seed = 0; seed < static_cast<uint64_t>(GetParam().random_runs); ++seed) {
     const TtlConfig& ttl = configs[seed % configs.size()];
     SCOPED_TRACE("seed " + std::to_string(seed));
     clock_.set_millis(1'000'000);
@@ -327,12 +327,12 @@ TEST_P(BackendContract, AgreesWithMapsAtRandom) {
 }
 
 TEST_P(BackendContract, TimersAgreeWithASetAtRandomAndThroughRestores) {
-  for (uint64_t seed = 0; seed < 20; ++seed) {
+  for (uint64_t seed = 0; seed < static_cast<uint64_t>(GetParam().random_runs); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::unique_ptr<KeyedStateBackend> backend = make();
     TimerQueueAgainstSet against(must(backend->timer_queue("timers")), hash_of, seed);
-    for (int round = 0; round < 4; ++round) {
-      against.run(150);
+    for (int round = 0; round < 3; ++round) {
+      against.run(200);
       backend = reopen(backend.get());
       against.go_on_with(must(backend->timer_queue("timers")));
       against.check_contents();

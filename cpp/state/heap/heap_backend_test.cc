@@ -10,7 +10,7 @@
 namespace penstock {
 
 INSTANTIATE_TEST_SUITE_P(Heap, BackendContract,
-                         testing::Values(BackendCase{"hashmap", make_heap_backend}),
+                         testing::Values(BackendCase{"hashmap", make_heap_backend, 150}),
                          backend_case_name);
 
 namespace {
