@@ -209,6 +209,8 @@ def test_state_does_what_dicts_do(
     run = Run(lambda: Interpreter(type_info, ttl, on_read), backend)
     expected: list[Result] = []
     for number, step in enumerate(todo):
+        if ttl is not None and step[2:3] == ("is_empty",):
+            continue  # as in Flink, it may count what has expired and is not cleaned up yet
         match step:
             case ("watermark", timestamp):
                 run.advance_watermark(timestamp)
