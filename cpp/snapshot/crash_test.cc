@@ -20,7 +20,10 @@ const std::string kDirectory = "/checkpoints";
 
 class CrashTest : public testing::TestWithParam<bool> {  // on the machine, or an object store
  protected:
-  CrashTest() { disk_.set_local(GetParam()); }
+  CrashTest() {
+    disk_.set_local(GetParam());
+    ::setenv("TMPDIR", directory_for_tests().c_str(), 1);  // for what readers unpack
+  }
 
   // What checkpoint `id` shares: three files, of which each checkpoint replaces one.
   static std::set<std::string> content_of(int64_t id) {
