@@ -1,8 +1,11 @@
 """The engine gives Apache Flink's answers, wherever batch boundaries fall, on both state backends, across snapshots."""
 
+from dataclasses import replace
+
 import pytest
 
 from conformance.builders import build
+from conformance.builders.experiment import Experiment
 from conformance.builders.sliced import applies, build_sliced, expected_rows, flinks_rows
 from conformance.compare import assert_same, assert_same_rows
 from conformance.corpus import VOCABULARY, Scenario, load
@@ -21,6 +24,15 @@ SLICED = [scenario for scenario in WINDOWS if applies(scenario)]
 
 batches = pytest.mark.parametrize("rows", [1, 7, 8192])
 backends = pytest.mark.parametrize("backend", ["hashmap", "rocksdb"])
+
+
+# The greater one holds all state of a scenario, the other next to nothing. The heap knows no tier.
+tiers = pytest.mark.parametrize("tier", ["64 mb", "1 kb"])
+
+
+def sliced(scenario: Scenario, tier: str, late_output: bool) -> Experiment:
+    settings = {"penstock.state.write-back-tier": tier}
+    return replace(build_sliced(scenario, late_output), settings=settings)
 
 
 def scenarios(found: list[Scenario]) -> pytest.MarkDecorator:
@@ -53,18 +65,43 @@ def test_answer_is_the_same_when_the_other_backend_goes_on(
 
 
 @batches
+@backends
+@tiers
 @scenarios(SLICED)
-def test_pre_aggregated_sliced_window_gives_the_same_answer(scenario: Scenario, rows: int) -> None:
-    answer = build_sliced(scenario, late_output=False).run(rows)
+def test_pre_aggregated_sliced_window_gives_the_same_answer(
+    scenario: Scenario, tier: str, backend: str, rows: int
+) -> None:
+    answer = sliced(scenario, tier, late_output=False).run(rows, backend)
     assert_same_rows(expected_rows(scenario, answer["out"]), flinks_rows(scenario))
 
 
 @batches
+@tiers
+@pytest.mark.parametrize(
+    ("backend", "next_backend"),
+    [
+        ("hashmap", "hashmap"),
+        ("rocksdb", "rocksdb"),
+        ("hashmap", "rocksdb"),
+        ("rocksdb", "hashmap"),
+    ],
+)
+@scenarios(SLICED)
+def test_sliced_window_gives_the_same_answer_across_a_snapshot(
+    scenario: Scenario, backend: str, next_backend: str, tier: str, rows: int
+) -> None:
+    experiment = sliced(scenario, tier, late_output=False)
+    answer = run_across_a_snapshot(experiment, rows, backend, next_backend)
+    assert_same_rows(expected_rows(scenario, answer["out"]), flinks_rows(scenario))
+
+
+@batches
+@backends
 @scenarios(SLICED)
 def test_sliced_window_with_late_output_gives_the_same_answer(
-    scenario: Scenario, rows: int
+    scenario: Scenario, backend: str, rows: int
 ) -> None:
-    answer = build_sliced(scenario, late_output=True).run(rows)
+    answer = build_sliced(scenario, late_output=True).run(rows, backend)
     assert_same_rows(expected_rows(scenario, answer["out"]), flinks_rows(scenario))
     if scenario["late_output"]:
         assert_same_rows(answer["late"], scenario["expected"]["late"])

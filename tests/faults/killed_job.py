@@ -1,4 +1,6 @@
-"""The job that test_kill.py kills: ``python killed_job.py FOLDER RUN ROWS_PER_SECOND`` (0: as fast as it can).
+"""The job that test_kill.py kills: ``python killed_job.py FOLDER RUN ROWS_PER_SECOND TIER`` (0: as fast as it can).
+
+TIER: the write-back tier of the backend rocksdb; "heap": no such backend.
 
 It counts and sums per key in windows of 200 ms, with checkpoints in ``FOLDER/checkpoints``. Each result goes as one
 line ``key,window start in ms,count,sum`` to ``FOLDER/results-RUN.csv`` before the sink returns. When the job runs, the
@@ -12,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from penstock import Duration, StreamExecutionEnvironment, Time, WatermarkStrategy
+from penstock import Configuration, Duration, StreamExecutionEnvironment, Time, WatermarkStrategy
 from penstock import functions as F
 from penstock.connectors.datagen import DataGen
 from penstock.datastream import TumblingEventTimeWindows
@@ -46,8 +48,10 @@ class ResultFile:
         os.write(self._descriptor, "".join(f"{k},{w},{n},{s}\n" for k, w, n, s in lines).encode())
 
 
-def main(folder: Path, run: str, rate: float) -> None:
-    env = StreamExecutionEnvironment.get_execution_environment().set_parallelism(2)
+def main(folder: Path, run: str, rate: float, tier: str) -> None:
+    settings = {"state.backend.type": "rocksdb", "penstock.state.write-back-tier": tier}
+    configuration = Configuration({} if tier == "heap" else settings)
+    env = StreamExecutionEnvironment.get_execution_environment(configuration).set_parallelism(2)
     env.enable_checkpointing(CHECKPOINT_INTERVAL_MS, storage_dir=str(folder / "checkpoints"))
     strategy = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_millis(DISORDER_MS))
     (
@@ -66,4 +70,4 @@ def main(folder: Path, run: str, rate: float) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], float(sys.argv[3]))
+    main(Path(sys.argv[1]), sys.argv[2], float(sys.argv[3]), sys.argv[4])

@@ -30,6 +30,9 @@ SLOWLY = 120_000  # rows per second while kills are due: the job must not end be
 Window = tuple[int, int]  # key, start
 Value = tuple[int, int]  # count, sum
 
+# State on the heap; in RocksDB's write-back tier; and most of it beyond that.
+tiers = pytest.mark.parametrize("tier", ["heap", "64 mb", "4 kb"])
+
 pytestmark = [pytest.mark.faults, pytest.mark.native, pytest.mark.timeout(900)]
 
 
@@ -42,17 +45,17 @@ def load_job() -> ModuleType:
     return module
 
 
-def start(folder: Path, run: int | str, rate: float) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, SCRIPT, folder, str(run), str(rate)])
+def start(folder: Path, run: int | str, rate: float, tier: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, SCRIPT, folder, str(run), str(rate), tier])
 
 
-def run_to_its_end(folder: Path, run: int | str) -> None:
-    assert start(folder, run, 0).wait(300) == 0
+def run_to_its_end(folder: Path, run: int | str, tier: str) -> None:
+    assert start(folder, run, 0, tier).wait(300) == 0
 
 
-def kill_when_running(folder: Path, run: int, life: float) -> int:
+def kill_when_running(folder: Path, run: int, life: float, tier: str) -> int:
     """Starts the job and kills it ``life`` seconds after it has begun to run; its exit code."""
-    process = start(folder, run, SLOWLY)
+    process = start(folder, run, SLOWLY, tier)
     try:
         while not (folder / f"started-{run}").exists() and process.poll() is None:
             time.sleep(0.001)
@@ -62,8 +65,8 @@ def kill_when_running(folder: Path, run: int, life: float) -> int:
     return process.wait(60)
 
 
-def kill_while_starting(folder: Path, run: int, life: float) -> int:
-    process = start(folder, run, SLOWLY)
+def kill_while_starting(folder: Path, run: int, life: float, tier: str) -> int:
+    process = start(folder, run, SLOWLY, tier)
     time.sleep(life)
     process.send_signal(signal.SIGKILL)
     return process.wait(60)
@@ -97,26 +100,28 @@ def expected() -> dict[Window, Value]:
     return {(key, start): (count, total) for key, start, count, total in answer}
 
 
+@tiers
 def test_undisturbed_run_fires_every_window_once(
-    expected: dict[Window, Value], tmp_path: Path
+    expected: dict[Window, Value], tier: str, tmp_path: Path
 ) -> None:
-    run_to_its_end(tmp_path, "undisturbed")
+    run_to_its_end(tmp_path, "undisturbed", tier)
     assert windows(tmp_path) == expected
     assert max(Counter(window for window, _ in results(tmp_path)).values()) == 1
 
 
+@tiers
 def test_killed_runs_together_give_the_windows_of_an_undisturbed_run(
-    expected: dict[Window, Value], tmp_path: Path
+    expected: dict[Window, Value], tier: str, tmp_path: Path
 ) -> None:
     moments = random.Random(SEED)
     exits = []
     for run in range(KILLS):
         # One in five does not live to run, or only just.
         if run % 5 == 4:
-            exits.append(kill_while_starting(tmp_path, run, moments.uniform(0, 1)))
+            exits.append(kill_while_starting(tmp_path, run, moments.uniform(0, 1), tier))
         else:
-            exits.append(kill_when_running(tmp_path, run, moments.uniform(0, LONGEST_LIFE)))
-    run_to_its_end(tmp_path, KILLS)
+            exits.append(kill_when_running(tmp_path, run, moments.uniform(0, LONGEST_LIFE), tier))
+    run_to_its_end(tmp_path, KILLS, tier)
 
     assert exits == [-signal.SIGKILL] * KILLS, "a run ended before it was killed"
     restored = [

@@ -1,51 +1,16 @@
 #include "state/rocksdb/blind_merge_store.h"
 
-#include <rocksdb/merge_operator.h>
 #include <rocksdb/write_batch.h>
 
-#include <deque>
 #include <utility>
 
+#include "state/rocksdb/combining_operator.h"
 #include "state/rocksdb/rocks_keys.h"
 #include "state/rocksdb/rocks_restore.h"
 #include "state/rocksdb/rocks_snapshot.h"
 #include "state/rocksdb/sorted_files.h"
 
 namespace penstock {
-
-namespace {
-
-// A combiner as RocksDB wants it.
-class CombiningOperator final : public rocksdb::MergeOperator {
- public:
-  explicit CombiningOperator(std::shared_ptr<const OperandCombiner> combiner)
-      : combiner_(std::move(combiner)) {}
-
-  bool FullMergeV2(const MergeOperationInput& in, MergeOperationOutput* out) const override {
-    std::vector<std::string_view> operands;
-    operands.reserve(in.operand_list.size() + 1);
-    if (in.existing_value != nullptr) operands.push_back(to_view(*in.existing_value));
-    for (const rocksdb::Slice& operand : in.operand_list) operands.push_back(to_view(operand));
-    out->new_value.clear();
-    combiner_->combine(operands, &out->new_value);
-    return true;
-  }
-  bool PartialMergeMulti(const rocksdb::Slice&, const std::deque<rocksdb::Slice>& list,
-                         std::string* value, rocksdb::Logger*) const override {
-    std::vector<std::string_view> operands;
-    operands.reserve(list.size());
-    for (const rocksdb::Slice& operand : list) operands.push_back(to_view(operand));
-    value->clear();
-    combiner_->combine(operands, value);
-    return true;
-  }
-  [[nodiscard]] const char* Name() const override { return "penstock.combining"; }
-
- private:
-  std::shared_ptr<const OperandCombiner> combiner_;
-};
-
-}  // namespace
 
 BlindMergeStore::BlindMergeStore(std::shared_ptr<RocksStore> store, RocksFamily* family,
                                  KeyGroupRange key_groups)
@@ -62,7 +27,7 @@ Result<std::unique_ptr<BlindMergeStore>> BlindMergeStore::open(
   setup.owner = "operator '" + context.operator_name + "' (uid '" + context.uid + "', subtask " +
                 std::to_string(context.subtask) + ")";
   setup.clock = std::make_shared<DetachableClock>(nullptr);  // nothing here expires
-  setup.merge_operator = std::make_shared<CombiningOperator>(std::move(combiner));
+  setup.merge_operator = make_combining_operator(std::move(combiner));
   PENSTOCK_ASSIGN_OR_RETURN(
       std::shared_ptr<RocksStore> store,
       open_restored(std::move(setup), restored, context.key_groups, context.subtask));

@@ -30,8 +30,8 @@ struct RocksFamily;
 class OperandCombiner {
  public:
   virtual ~OperandCombiner() = default;
-  // Appends what `operands`, the oldest first, come to. It cannot fail: what does not combine is put
-  // together in a form that whoever reads the value understands.
+  // Appends what `operands`, the oldest first, come to. It cannot fail: whoever reads a value also
+  // understands several operands one behind the other, and that is what does not combine becomes.
   virtual void combine(const std::vector<std::string_view>& operands, std::string* out) const = 0;
 };
 

@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "state/rocksdb/combining_operator.h"
 #include "state/rocksdb/rocks_keys.h"
 #include "state/rocksdb/rocks_ttl_filter.h"
 #include "state/rocksdb/unsynced_files.h"
@@ -152,7 +153,8 @@ rocksdb::ColumnFamilyOptions RocksStore::options_for(const StateMeta& meta) cons
   rocksdb::ColumnFamilyOptions options = make_family_options(setup_.settings, *setup_.memory);
   if (meta.kind == StateKind::kList) options.merge_operator = append_operator();
   if (meta.kind == StateKind::kWindowContents) {
-    options.merge_operator = setup_.merge_operator;
+    options.merge_operator =
+        setup_.merge_operator != nullptr ? setup_.merge_operator : make_combining_operator(nullptr);
     // Operands come in large sorted runs. To compact all there is with every few of them would cost
     // more than to combine a few more when the window fires.
     options.level0_file_num_compaction_trigger = 16;

@@ -71,7 +71,7 @@ struct RocksSetup {
   std::string owner;                       // "operator 'Sum' (subtask 0)": for messages
   std::shared_ptr<DetachableClock> clock;  // for the expiry of entries in compactions
   rocksdb::Env* env = nullptr;             // null: RocksDB's own
-  // Of the contents of windows, which are merged; null: they are not.
+  // Of the contents of windows; null: merging puts operands one behind the other.
   std::shared_ptr<rocksdb::MergeOperator> merge_operator;
 };
 

@@ -17,13 +17,17 @@ ReadRecord = Callable[[StreamRecord], list[Any]]
 
 @dataclass(frozen=True)
 class Experiment:
-    """``read`` makes a row of channel ``out`` of each record; ``sides`` does so for channels that are side outputs."""
+    """``read`` makes a row of channel ``out`` of each record; ``sides`` does so for channels that are side outputs.
+
+    ``settings``: of the job, beside the state backend.
+    """
 
     scenario: Scenario
     pipeline: Callable[..., DataStream]
     read: ReadRecord
     sides: Mapping[str, tuple[OutputTag, ReadRecord]] = field(default_factory=dict)
     input_type: Any = None
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     def harness(self, backend: str = "hashmap") -> MultiInputStreamOperatorTestHarness:
         """The pipeline on a state backend, built and not yet opened."""
@@ -31,7 +35,7 @@ class Experiment:
         return MultiInputStreamOperatorTestHarness(
             self.pipeline,
             [self.input_type] * streams,
-            configuration=Configuration({"state.backend.type": backend}),
+            configuration=Configuration({**self.settings, "state.backend.type": backend}),
         )
 
     def run(self, rows: int, backend: str = "hashmap") -> Answer:
