@@ -215,6 +215,8 @@ Status OperatorChain::snapshot(const SnapshotRequest& request, OperatorStates* s
     const ChainNodeSpec& spec = nodes_[i]->spec();
     OperatorState operator_state;
     operator_state.request = request;
+    if (state_backend_ != nullptr && state_backend_->full_checkpoints())
+      operator_state.request.canonical = true;
     const bool is_source = i == 0 && source_ != nullptr;
     PENSTOCK_RETURN_NOT_OK(in_operator(
         i, is_source ? source_->snapshot(&operator_state) : spec.op->snapshot(&operator_state)));

@@ -292,3 +292,24 @@ def test_rows_and_pickles_are_plain_values_in_tables() -> None:
     rows = _array([Row(a=1, b="x"), Row(a=2, b=None)])
     assert rows.to_pylist() == [{"a": 1, "b": "x"}, {"a": 2, "b": None}]
     assert [pickle.loads(one) for one in _array([1, "mixed"]).to_pylist()] == [1, "mixed"]
+
+
+@pytest.mark.parametrize(
+    ("incremental", "shared"), [(None, True), ("true", True), ("false", False)]
+)
+def test_rocksdb_ships_whole_checkpoints_when_told_to(
+    incremental: str | None, shared: bool, tmp_path: Path
+) -> None:
+    settings = {"execution.checkpointing.dir": str(tmp_path / "checkpoints")}
+    if incremental is not None:
+        settings["execution.checkpointing.incremental"] = incremental
+    client = start(tmp_path, backend="rocksdb", settings=settings)
+    wait_for_rows(client, 200)
+    client.trigger_checkpoint()
+    while not client.completed_checkpoints:
+        assert not client.wait(0.005), client.result()
+    (path,) = (tmp_path / "checkpoints" / "everything").glob("chk-*/_metadata")
+    backends = {state.backend for state in SavepointReader(path.parent).states(UID)}
+    client.cancel()
+    client.wait(30)
+    assert ("rocksdb" in backends) == shared

@@ -118,7 +118,7 @@ class EmbeddedRocksDBStateBackend(StateBackend):
         return None
 
     def set_number_of_transfer_threads(self, number_of_transfering_threads: int) -> None:
-        """So many threads bring files to the storage of checkpoints, and from it."""
+        """PyFlink's; kept, and without effect: files are shipped by the threads that write the job's checkpoints."""
         number = number_of_transfering_threads
         if isinstance(number, bool) or not isinstance(number, int):
             raise TypeError(f"a number of threads is an int, not {number!r}")
