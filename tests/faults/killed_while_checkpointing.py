@@ -41,7 +41,7 @@ def run(folder: Path, backend: str) -> Any:
         "execution.checkpointing.incremental": "true",
         "execution.checkpointing.num-retained": "2",
     }
-    return start(folder, backend=backend, settings=settings, rate=200_000)
+    return start(folder, backend=backend, settings=settings, rate=3_000)
 
 
 def live(folder: Path, backend: str, say: int) -> None:
