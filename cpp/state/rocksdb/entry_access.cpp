@@ -61,13 +61,24 @@ Status EntryAccess::store_loaded(const EntryPlace& place, const rocksdb::Status&
   return Status::ok();
 }
 
-Result<TierRecord*> EntryAccess::complete(const EntryPlace& place, TierRecord* part) {
-  std::string value;
+Result<bool> EntryAccess::read_written(const EntryPlace& place, std::string* value) {
+  // An older layer that is on its way may be hidden behind a newer one that is not.
+  for (size_t i = 0; i < layers_.frozen(); ++i) {
+    if (layers_.frozen(i).records().find(place.hash, place.key) == nullptr) continue;
+    PENSTOCK_RETURN_NOT_OK(layers_.finish(i));
+  }
+  value->clear();
   RocksStore* const store = layers_.store();
   const rocksdb::Status status = store->db()->Get(rocksdb::ReadOptions(), layers_.family()->handle,
-                                                  to_slice(place.key), &value);
-  if (!status.IsNotFound())
-    PENSTOCK_RETURN_NOT_OK(store->check(status, layers_.family()->meta.name));
+                                                  to_slice(place.key), value);
+  if (status.IsNotFound()) return false;
+  PENSTOCK_RETURN_NOT_OK(store->check(status, layers_.family()->meta.name));
+  return true;
+}
+
+Result<TierRecord*> EntryAccess::complete(const EntryPlace& place, TierRecord* part) {
+  std::string value;
+  PENSTOCK_RETURN_NOT_OK(read_written(place, &value).status());
   const size_t clean = value.size();
   if (clean > 0) value.push_back(kListSeparator);
   value.append(part->value());
@@ -181,13 +192,17 @@ Status EntryAccess::prepare(const EncodedKeys& keys) {
   return layers_.changed();
 }
 
-Status EntryAccess::for_each(const EntryVisitor& visit) {
+Status EntryAccess::for_each(const std::string& from, const std::string& end,
+                             const EntryVisitor& visit) {
   PENSTOCK_RETURN_NOT_OK(layers_.tier()->flush());
   RocksStore* const store = layers_.store();
   const std::string& state = layers_.family()->meta.name;
+  const rocksdb::Slice upper(end);
+  rocksdb::ReadOptions options;
+  options.iterate_upper_bound = &upper;
   const std::unique_ptr<rocksdb::Iterator> it(
-      store->db()->NewIterator(rocksdb::ReadOptions(), layers_.family()->handle));
-  for (it->SeekToFirst(); it->Valid(); it->Next()) {
+      store->db()->NewIterator(options, layers_.family()->handle));
+  for (it->Seek(from); it->Valid(); it->Next()) {
     EntryKeyParts parts;
     if (!split_entry_key(to_view(it->key()), &parts)) {
       return damaged("a key");

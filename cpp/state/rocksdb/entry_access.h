@@ -56,8 +56,9 @@ class EntryAccess {
   }
   // Reads from the database into the young layer. REQUIRES: no record in the young layer.
   Result<TierRecord*> load(const EntryPlace& place);
-  // Puts what the database has before a part of a list. REQUIRES: no frozen layer has something on its
-  // way there.
+  // What the database has once everything on its way to it has arrived; false: nothing.
+  Result<bool> read_written(const EntryPlace& place, std::string* value);
+  // Puts what the database has before a part of a list.
   Result<TierRecord*> complete(const EntryPlace& place, TierRecord* part);
   // The entry has this value now, or none. The record in the young layer.
   Status put(const EntryPlace& place, std::string_view value);
@@ -69,7 +70,10 @@ class EntryAccess {
   Status prepare(const EncodedKeys& keys);
   [[nodiscard]] Status damaged(const char* what);
   // Everything the database has once all is written: (key parts, value).
-  Status for_each(const EntryVisitor& visit);
+  Status for_each(const EntryVisitor& visit) {
+    return for_each(group_prefix(0), "\xff\xff", visit);
+  }
+  Status for_each(const std::string& from, const std::string& end, const EntryVisitor& visit);
 
  private:
   static uint32_t hash_of(const EntryKey& entry) { return mix_hash(entry.hash, entry.name_space); }

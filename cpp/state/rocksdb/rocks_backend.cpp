@@ -223,7 +223,7 @@ Status RocksKeyedStateBackend::restore(const OperatorState& state) {
                                  "', which 'rocksdb' cannot read; start from a savepoint in "
                                  "canonical form");
   }
-  PENSTOCK_RETURN_NOT_OK(restore_native(state.native).with_context(owner_));
+  PENSTOCK_RETURN_NOT_OK(restore_native(state.native));
   for (const KeyedStateData& data : state.keyed) {
     // Window contents belong to the window operators.
     if (data.meta.kind == StateKind::kWindowContents) continue;

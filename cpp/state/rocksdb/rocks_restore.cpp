@@ -30,7 +30,7 @@ class OldDatabase {
     std::unique_ptr<OldDatabase> old(
         new OldDatabase(std::make_unique<SubDirectory>(home, home->unused_path("old-"))));
     const std::string& path = old->directory_->path();
-    PENSTOCK_RETURN_NOT_OK(place_files(native, path));
+    PENSTOCK_RETURN_NOT_OK(place_files(native, path).with_context(store->setup().owner));
     rocksdb::DBOptions options = make_db_options(store->setup().settings, *store->setup().memory);
     options.env = store->env();
     std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
@@ -210,16 +210,18 @@ Status merge_natives(RocksStore* store, const std::vector<NativeState>& natives,
 Result<std::shared_ptr<RocksStore>> open_restored(RocksSetup setup,
                                                   const std::vector<NativeState>& natives,
                                                   const KeyGroupRange& range, int32_t subtask) {
-  PENSTOCK_ASSIGN_OR_RETURN(const std::vector<StateMeta> states, states_of(natives));
+  const Result<std::vector<StateMeta>> states = states_of(natives);
+  PENSTOCK_RETURN_NOT_OK(states.status().with_context(setup.owner));
   PENSTOCK_ASSIGN_OR_RETURN(
       setup.directory, RocksDirectory::create(local_directory(setup.settings.local_dir, subtask)));
   const bool as_it_was = natives.size() == 1 && natives[0].key_groups.start == range.start &&
                          natives[0].key_groups.end == range.end;
   if (as_it_was) {
-    PENSTOCK_RETURN_NOT_OK(place_files(natives[0], setup.directory->database_path()));
+    PENSTOCK_RETURN_NOT_OK(
+        place_files(natives[0], setup.directory->database_path()).with_context(setup.owner));
   }
   PENSTOCK_ASSIGN_OR_RETURN(std::shared_ptr<RocksStore> store,
-                            RocksStore::open(std::move(setup), states));
+                            RocksStore::open(std::move(setup), states.value()));
   if (!as_it_was) PENSTOCK_RETURN_NOT_OK(merge_natives(store.get(), natives, range));
   return store;
 }

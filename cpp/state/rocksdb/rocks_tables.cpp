@@ -54,14 +54,12 @@ Status RocksValueTable::prepare(const EncodedKeys& keys) {
 Result<TierRecord*> RocksListTable::whole(const EntryPlace& place) {
   TierRecord* record = access_.find(place);
   if (record != nullptr && !record->has(TierRecord::kPartial)) return record;
-  // The database has to have all that is on its way to it, before it can be asked.
-  Layers<EntryLayer>& layers = access_.layers();
-  for (size_t i = 0; i < layers.frozen(); ++i) {
-    if (layers.frozen(i).records().find(place.hash, place.key) == nullptr) continue;
-    PENSTOCK_RETURN_NOT_OK(layers.finish(i));
-  }
-  if (record == nullptr) return access_.load(place);
-  return access_.complete(place, record);
+  if (record != nullptr) return access_.complete(place, record);
+  PENSTOCK_ASSIGN_OR_RETURN(const bool found, access_.read_written(place, &list_));
+  record = access_.young()->set_value(access_.insert(place, list_.size()), list_);
+  record->flags = found ? 0 : TierRecord::kAbsent;
+  record->clean_size = record->value_size;
+  return record;
 }
 
 Status RocksListTable::get(const EntryKey& entry, std::vector<std::string_view>* out) {

@@ -28,15 +28,27 @@ SortedFiles::~SortedFiles() {
 }
 
 Status SortedFiles::add(std::string_view key, std::string_view value) {
-  if (writer_ == nullptr) PENSTOCK_RETURN_NOT_OK(open_file());
-  PENSTOCK_RETURN_NOT_OK(store_->check(writer_->Put(to_slice(key), to_slice(value)), state_));
-  return writer_->FileSize() >= file_bytes_ ? finish_file() : Status::ok();
+  PENSTOCK_RETURN_NOT_OK(before());
+  return after(writer_->Put(to_slice(key), to_slice(value)));
 }
 
 Status SortedFiles::add_operand(std::string_view key, std::string_view operand) {
-  if (writer_ == nullptr) PENSTOCK_RETURN_NOT_OK(open_file());
-  PENSTOCK_RETURN_NOT_OK(store_->check(writer_->Merge(to_slice(key), to_slice(operand)), state_));
-  return writer_->FileSize() >= file_bytes_ ? finish_file() : Status::ok();
+  PENSTOCK_RETURN_NOT_OK(before());
+  return after(writer_->Merge(to_slice(key), to_slice(operand)));
+}
+
+Status SortedFiles::remove(std::string_view key) {
+  PENSTOCK_RETURN_NOT_OK(before());
+  return after(writer_->Delete(to_slice(key)));
+}
+
+Status SortedFiles::before() { return writer_ == nullptr ? open_file() : Status::ok(); }
+
+Status SortedFiles::after(const rocksdb::Status& status) {
+  PENSTOCK_RETURN_NOT_OK(store_->check(status, state_));
+  // Asking for the size is not free.
+  if ((++entries_ & 0xff) != 0 || writer_->FileSize() < file_bytes_) return Status::ok();
+  return finish_file();
 }
 
 Status SortedFiles::open_file() {

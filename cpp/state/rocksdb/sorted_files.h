@@ -22,14 +22,18 @@ class SortedFiles {
   SortedFiles(const SortedFiles&) = delete;
   SortedFiles& operator=(const SortedFiles&) = delete;
 
-  // REQUIRES: greater than the key before.
+  // REQUIRES of all three: greater than the key before.
   Status add(std::string_view key, std::string_view value);
   // An operand to be merged with what the key has.
   Status add_operand(std::string_view key, std::string_view operand);
+  Status remove(std::string_view key);
   // The database has all of it when this returns.
   Status ingest_into(const RocksFamily& family);
 
  private:
+  // Makes room for one more, and goes on when a file is full.
+  Status before();
+  Status after(const rocksdb::Status& status);
   Status open_file();
   Status finish_file();
 
@@ -37,6 +41,7 @@ class SortedFiles {
   const std::string state_;
   const rocksdb::Options options_;
   const uint64_t file_bytes_;
+  uint64_t entries_ = 0;
   std::unique_ptr<rocksdb::SstFileWriter> writer_;
   std::vector<std::string> paths_;
 };

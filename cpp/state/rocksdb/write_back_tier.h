@@ -49,6 +49,11 @@ class WriteBackTier {
 
   [[nodiscard]] RocksStore* store() const { return store_; }
   void add_member(TierMember* member) { members_.push_back(member); }
+  // `young_bytes`: what of grew() was the member's.
+  void remove_member(TierMember* member, size_t young_bytes) {
+    std::erase(members_, member);
+    young_bytes_ -= young_bytes;
+  }
   [[nodiscard]] size_t budget() const { return budget_; }
   [[nodiscard]] size_t used_bytes() const;
 
@@ -90,6 +95,9 @@ class Layers final : public TierMember {
       : tier_(tier), family_(family), young_(std::make_unique<Layer>()) {
     tier_->add_member(this);
   }
+  ~Layers() override { tier_->remove_member(this, noted_bytes_); }
+  Layers(const Layers&) = delete;
+  Layers& operator=(const Layers&) = delete;
 
   [[nodiscard]] Layer& young() { return *young_; }
   // Another number means another young layer.
