@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <fstream>
 #include <memory>
 #include <mutex>
 #include <numeric>
@@ -292,14 +293,31 @@ void measure_snapshots(const WindowPlanPtr& plan, int64_t keys, int subtasks) {
       busy.cpu / 1e6, 100 * busy.cpu / quiet.cpu);
 }
 
-// Seconds until all subtasks have taken their rows and fired.
-double time_rows(const WindowPlanPtr& plan, int64_t keys, int subtasks, int64_t rows,
-                 const StateBackendConfigPtr& backend) {
+// A line of /proc/self/status, in MB.
+double resident_mb(const std::string& name) {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    double kilobytes = 0;
+    if (word == name + ":" && status >> kilobytes) return kilobytes / 1024;
+  }
+  return 0;
+}
+
+struct Timed {
+  double seconds = 0;
+  double more_mb = 0;  // resident memory at its peak, over that before
+};
+
+// Until all subtasks have taken their rows and fired.
+Timed time_rows(const WindowPlanPtr& plan, int64_t keys, int subtasks, int64_t rows,
+                const StateBackendConfigPtr& backend) {
   std::vector<std::unique_ptr<Subtask>> all;
   for (int i = 0; i < subtasks; ++i) {
     all.push_back(std::make_unique<Subtask>(plan, i * (keys / subtasks), keys / subtasks,
                                             static_cast<uint32_t>(i), backend));
   }
+  std::ofstream("/proc/self/clear_refs") << "5";  // forget the peak so far
+  const double before = resident_mb("VmRSS");
   const Stopwatch watch;
   std::vector<std::thread> threads;
   for (const auto& subtask : all) {
@@ -311,7 +329,7 @@ double time_rows(const WindowPlanPtr& plan, int64_t keys, int subtasks, int64_t 
     });
   }
   for (std::thread& thread : threads) thread.join();
-  return watch.read().wall;
+  return {watch.read().wall, resident_mb("VmHWM") - before};
 }
 
 double process_cpu() {
@@ -329,12 +347,14 @@ void measure_spill(const WindowPlanPtr& plan, int64_t keys, int subtasks, const 
   double heap_cpu = 0;
   for (const bool on_heap : {true, false}) {
     const double cpu_before = process_cpu();
-    const double seconds = time_rows(plan, keys, subtasks, rows, on_heap ? nullptr : backend);
+    const auto [seconds, mb] = time_rows(plan, keys, subtasks, rows, on_heap ? nullptr : backend);
     const double cpu = process_cpu() - cpu_before;
     if (on_heap) heap_cpu = cpu;
-    std::printf("  %-8s %.2f M rows/s; %.2f M in a second of a processor, %.0f %% of the heap's\n",
-                on_heap ? "heap" : "rocksdb", static_cast<double>(rows) / seconds / 1e6,
-                static_cast<double>(rows) / cpu / 1e6, 100 * heap_cpu / cpu);
+    std::printf(
+        "  %-8s %.2f M rows/s; %.2f M in a second of a processor, %.0f %% of the heap's; "
+        "%.0f MB more at the peak\n",
+        on_heap ? "heap" : "rocksdb", static_cast<double>(rows) / seconds / 1e6,
+        static_cast<double>(rows) / cpu / 1e6, 100 * heap_cpu / cpu, mb);
   }
 }
 

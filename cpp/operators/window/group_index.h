@@ -79,6 +79,10 @@ class GroupIndex {
   Status key_columns(size_t from, size_t count, std::vector<Column>* out) const;
   Result<KeyCopy> copy_keys(size_t from, size_t count) const;
   void clear();
+  // So many keys more may make it grow, which doubles what it takes.
+  [[nodiscard]] bool grows_with(size_t more) const {
+    return form_ == KeyForm::kInt64 ? int64_.grows_with(more) : bytes_.grows_with(more);
+  }
   [[nodiscard]] size_t bytes() const { return int64_.bytes() + bytes_.bytes(); }
 
  private:

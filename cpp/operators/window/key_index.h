@@ -41,6 +41,8 @@ class Int64KeyIndex {
   [[nodiscard]] const int64_t* keys() const { return keys_.data(); }
   // kNoGroup when no null key was seen.
   [[nodiscard]] uint32_t null_group() const { return null_group_; }
+  // So many keys more may make it grow.
+  [[nodiscard]] bool grows_with(size_t more) const { return keys_.size() + more > limit_; }
   [[nodiscard]] size_t bytes() const {
     return slots_.size() * sizeof(Slot) + keys_.capacity() * sizeof(int64_t);
   }
@@ -109,6 +111,8 @@ class BytesKeyIndex {
   [[nodiscard]] uint32_t hash(size_t id) const { return hashes_[id]; }
   // kNoGroup when no null key was seen.
   [[nodiscard]] uint32_t null_group() const { return null_group_; }
+  // So many keys more may make it grow.
+  [[nodiscard]] bool grows_with(size_t more) const { return hashes_.size() + more > limit_; }
   [[nodiscard]] size_t bytes() const {
     return slots_.size() * sizeof(Slot) + hashes_.capacity() * (sizeof(uint32_t) + sizeof(size_t)) +
            arena_.capacity();

@@ -128,4 +128,10 @@ size_t SliceTables::bytes() const {
   return total;
 }
 
+size_t SliceTables::bytes_after(size_t rows) const {
+  size_t total = 0;
+  for (const auto& [end, table] : open_) total += table->bytes_after(rows);
+  return total;
+}
+
 }  // namespace penstock::window

@@ -51,6 +51,10 @@ class SliceTable {
   // REQUIRES: not is_frozen().
   void clear();
   [[nodiscard]] size_t bytes() const;
+  // What bytes() may be after a batch of `rows`: at most that, but for long texts.
+  [[nodiscard]] size_t bytes_after(size_t rows) const {
+    return index_.grows_with(rows) ? 2 * bytes() : bytes();
+  }
 
  private:
   friend class FrozenTable;
@@ -103,6 +107,8 @@ class SliceTables {
   [[nodiscard]] const Map& open() const { return open_; }
   [[nodiscard]] size_t groups() const;
   [[nodiscard]] size_t bytes() const;
+  // Of the next batch, of so many rows: it may go to any slice.
+  [[nodiscard]] size_t bytes_after(size_t rows) const;
 
  private:
   static constexpr size_t kSpareTables = 2;

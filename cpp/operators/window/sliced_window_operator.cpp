@@ -31,9 +31,10 @@ SlicedWindowOperator::SlicedWindowOperator(WindowPlanPtr plan, Options options)
 Status SlicedWindowOperator::process_batch(Batch batch, Output& output) {
   if (batch.num_rows == 0) return Status::ok();
   if (uses_rocksdb() && spilled_ == nullptr) PENSTOCK_RETURN_NOT_OK(open_spilled({}));
-  PENSTOCK_RETURN_NOT_OK(options_.partial_input ? process_partials(batch)
-                                                : process_rows(batch, output));
-  return spilled_ == nullptr ? Status::ok() : spilled_->make_room(&tables_);
+  if (spilled_ != nullptr) {
+    PENSTOCK_RETURN_NOT_OK(spilled_->make_room(static_cast<size_t>(batch.num_rows), &tables_));
+  }
+  return options_.partial_input ? process_partials(batch) : process_rows(batch, output);
 }
 
 Status SlicedWindowOperator::process_rows(const Batch& batch, Output& output) {
@@ -179,7 +180,8 @@ Status SlicedWindowOperator::restore(const OperatorState& state) {
         "', which 'hashmap' cannot read; start from a savepoint in canonical form");
   }
   PENSTOCK_RETURN_NOT_OK(open_spilled(state.native));
-  return restore_slices(state, *plan_, [this] { return spilled_->make_room(&tables_); }, &tables_);
+  return restore_slices(
+      state, *plan_, [this] { return spilled_->make_room(kMaxEmitRows, &tables_); }, &tables_);
 }
 
 Status SlicedWindowOperator::close() {

@@ -126,9 +126,9 @@ Status SpilledSlices::spill(Timestamp end, SliceTables* tables) {
   return Status::ok();
 }
 
-Status SpilledSlices::make_room(SliceTables* tables) {
+Status SpilledSlices::make_room(size_t rows, SliceTables* tables) {
   PENSTOCK_RETURN_NOT_OK(store_->failure());
-  while (tables->bytes() > budget_) {
+  while (tables->bytes_after(rows) > budget_) {
     const SliceTable* largest = nullptr;
     Timestamp largest_end = 0;
     for (const auto& [end, table] : tables->open()) {

@@ -46,8 +46,8 @@ class SpilledSlices {
   // Reads into the empty `tables` what was restored, if that takes at most half the budget; else
   // its slices are spilled ones.
   Status load(SliceTables* tables);
-  // After every batch: keeps `tables` within the budget.
-  Status make_room(SliceTables* tables);
+  // Before every batch, of so many rows: keeps `tables` within the budget.
+  Status make_room(size_t rows, SliceTables* tables);
   [[nodiscard]] bool is_spilled(Timestamp end) const {
     const auto found = written_.find(end);
     return found != written_.end() && found->second;
