@@ -1,5 +1,6 @@
 #include "bindings/state/keyed_state_host.h"
 
+#include "operators/backend_context.h"
 #include "operators/window/window_snapshot.h"
 
 namespace penstock::bindings {
@@ -27,15 +28,7 @@ Status KeyedStateHost::open_unkeyed(const OperatorContext& context) {
 
 Status KeyedStateHost::open_keyed(const OperatorContext& context, bool timers) {
   PENSTOCK_RETURN_NOT_OK(restore_watermark(context));
-  BackendContext backend;
-  backend.operator_name = context.name;
-  backend.uid = context.uid;
-  backend.subtask = context.subtask;
-  backend.max_parallelism = context.max_parallelism;
-  backend.key_groups = context.key_groups();
-  backend.clock = context.clock;
-  backend.config = context.state_backend;
-  PENSTOCK_ASSIGN_OR_RETURN(access_->backend, make_keyed_state_backend(backend));
+  PENSTOCK_ASSIGN_OR_RETURN(access_->backend, make_keyed_state_backend(backend_context(context)));
   if (context.restored != nullptr)
     PENSTOCK_RETURN_NOT_OK(access_->backend->restore(*context.restored));
   if (!timers) return Status::ok();

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "operators/backend_context.h"
 #include "operators/window/deferred_slices.h"
 #include "operators/window/window_snapshot.h"
 #include "record/key_encoding.h"
@@ -80,17 +81,10 @@ BlindMergeStore::Produce run_of(Timestamp end, std::shared_ptr<const FrozenTable
 Result<std::unique_ptr<SpilledSlices>> SpilledSlices::open(
     const OperatorContext& context, WindowPlanPtr plan, const StateMeta& meta,
     const std::vector<NativeState>& restored) {
-  BackendContext backend;
-  backend.operator_name = context.name;
-  backend.uid = context.uid;
-  backend.subtask = context.subtask;
-  backend.max_parallelism = context.max_parallelism;
-  backend.key_groups = context.key_groups();
-  backend.clock = context.clock;
-  backend.config = context.state_backend;
   auto combiner = std::make_shared<AccumulatorCombiner>(plan);
-  PENSTOCK_ASSIGN_OR_RETURN(std::unique_ptr<BlindMergeStore> store,
-                            BlindMergeStore::open(backend, meta, std::move(combiner), restored));
+  PENSTOCK_ASSIGN_OR_RETURN(
+      std::unique_ptr<BlindMergeStore> store,
+      BlindMergeStore::open(backend_context(context), meta, std::move(combiner), restored));
   return std::unique_ptr<SpilledSlices>(
       new SpilledSlices(context, std::move(plan), std::move(store)));
 }
