@@ -66,6 +66,11 @@ damage: build ## damage checkpoints and savepoints 10,000 times
 sanitize: bootstrap ## C++ and native Python tests under ASan, UBSan and TSan
 	scripts/sanitize
 
+property: build build-tests ## state against models at random: the long form
+	PENSTOCK_PROPERTY_SEEDS=5000 build/default/cpp/timers/timers_test --gtest_filter='HeapTimerQueueTest.*'
+	PENSTOCK_PROPERTY_SEEDS=2000 build/default/cpp/state/state_test --gtest_filter='*AtRandom*:EntryTableTest.Agrees*'
+	HYPOTHESIS_PROFILE=long $(PYTHON) -m pytest -q -n $(JOBS) -m property -o timeout=0 tests/state
+
 fuzz: bootstrap ## libFuzzer over all that reads bytes from disk: make fuzz SECONDS=1200 (of CPU)
 	scripts/fuzz --seconds $(SECONDS) --jobs $(JOBS)
 

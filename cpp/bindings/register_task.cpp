@@ -293,6 +293,12 @@ void open_driver(TaskDriver& self, const std::optional<py::bytes>& state) {
       [&] { return self.open(copy ? std::optional<std::string_view>(*copy) : std::nullopt); }));
 }
 
+void open_rescaled(TaskDriver& self, const std::vector<std::string>& states) {
+  throw_status(without_gil([&] {
+    return self.open_rescaled(std::vector<std::string_view>(states.begin(), states.end()));
+  }));
+}
+
 void feed(TaskDriver& self, int32_t channel, const py::tuple& element) {
   Element native = element_from_python(element);
   throw_status(without_gil([&] { return self.feed(channel, std::move(native)); }));
@@ -352,6 +358,7 @@ void register_task_driver(py::module_& task) {
           },
           py::arg("kind"), py::arg("options"))
       .def("open", &open_driver, py::arg("state") = py::none())
+      .def("open_rescaled", &open_rescaled, py::arg("states"))
       .def("poll",
            [](TaskDriver& self) { return unwrap(without_gil([&] { return self.poll(); })); })
       .def("feed", &feed, py::arg("channel"), py::arg("element"))

@@ -3,6 +3,7 @@
 #include <random>
 #include <set>
 
+#include "common/property_seeds.h"
 #include "state/backend_contract.h"
 #include "state/ttl/ttl_format.h"
 #include "timers/timer_queue_contract.h"
@@ -317,7 +318,8 @@ uint32_t hash_of(const std::string& key) { return entry_key(key).hash; }
 
 TEST_P(BackendContract, AgreesWithMapsAtRandom) {
   const std::vector<TtlConfig> configs = ttl_configs();
-  for (uint64_t seed = 0; seed < static_cast<uint64_t>(GetParam().random_runs); ++seed) {
+  const uint64_t seeds = property_seeds(static_cast<uint64_t>(GetParam().random_runs));
+  for (uint64_t seed = 0; seed < seeds; ++seed) {
     const TtlConfig& ttl = configs[seed % configs.size()];
     SCOPED_TRACE("seed " + std::to_string(seed));
     clock_.set_millis(1'000'000);
@@ -327,7 +329,8 @@ TEST_P(BackendContract, AgreesWithMapsAtRandom) {
 }
 
 TEST_P(BackendContract, TimersAgreeWithASetAtRandomAndThroughRestores) {
-  for (uint64_t seed = 0; seed < static_cast<uint64_t>(GetParam().random_runs); ++seed) {
+  const uint64_t seeds = property_seeds(static_cast<uint64_t>(GetParam().random_runs));
+  for (uint64_t seed = 0; seed < seeds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::unique_ptr<KeyedStateBackend> backend = make();
     TimerQueueAgainstSet against(must(backend->timer_queue("timers")), hash_of, seed);

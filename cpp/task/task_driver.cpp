@@ -48,14 +48,41 @@ Status TaskDriver::add_edge(int32_t source_operator, std::optional<int32_t> side
 }
 
 Status TaskDriver::open(std::optional<std::string_view> state) {
-  if (chain_ != nullptr) return Status::invalid("the task is open already");
-  if (nodes_.empty()) return Status::invalid("the task has no operators");
   OperatorStates restored;
   if (state) {
     PENSTOCK_ASSIGN_OR_RETURN(TaskState written, parse_task_state(*state, "snapshot"));
     for (OperatorEntry& entry : written.operators)
       restored.emplace_back(entry.uid, std::move(entry.state));
   }
+  return open_chain(restored);
+}
+
+Status TaskDriver::open_rescaled(const std::vector<std::string_view>& states) {
+  std::vector<TaskState> written;
+  for (const std::string_view state : states) {
+    PENSTOCK_ASSIGN_OR_RETURN(TaskState one, parse_task_state(state, "snapshot"));
+    written.push_back(std::move(one));
+  }
+  OperatorStates restored;
+  for (const ChainNodeSpec& node : nodes_) {
+    std::vector<OperatorState> of_node;
+    for (const TaskState& task : written) {
+      OperatorState& mine = of_node.emplace_back();
+      for (const OperatorEntry& entry : task.operators) {
+        if (entry.uid == node.uid) mine = entry.state;
+      }
+    }
+    PENSTOCK_ASSIGN_OR_RETURN(
+        OperatorState part,
+        reassign(of_node, info_.subtask, info_.parallelism, info_.max_parallelism));
+    restored.emplace_back(node.uid, std::move(part));
+  }
+  return open_chain(restored);
+}
+
+Status TaskDriver::open_chain(const OperatorStates& restored) {
+  if (chain_ != nullptr) return Status::invalid("the task is open already");
+  if (nodes_.empty()) return Status::invalid("the task has no operators");
   chain_ = std::make_unique<OperatorChain>(info_, source_, std::move(nodes_), std::move(edges_),
                                            &transport_, clock_, &cancelled_);
   chain_->set_state_backend(state_backend_);

@@ -47,6 +47,9 @@ class TaskDriver {
   void set_state_backend(StateBackendConfigPtr config) { state_backend_ = std::move(config); }
   // `state`: what snapshot() of one subtask gave, or nothing.
   Status open(std::optional<std::string_view> state);
+  // `states`: what snapshot() of every subtask gave, in their order, whatever their parallelism was:
+  // this one takes its part of them.
+  Status open_rescaled(const std::vector<std::string_view>& states);
   // Lets the source emit once; false: it has ended, and the end has been sent on.
   Result<bool> poll();
   Status feed(int32_t channel, Element element);
@@ -74,6 +77,7 @@ class TaskDriver {
     std::vector<SentElement> sent;
   };
 
+  Status open_chain(const OperatorStates& restored);
   Status check_open() const;
   Status handle(GateEvent event);
   Status end();

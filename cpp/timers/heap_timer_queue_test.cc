@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "common/property_seeds.h"
 #include "record/key_encoding.h"
 #include "timers/timer_queue_contract.h"
 
@@ -28,7 +29,7 @@ std::set<TimerQueueAgainstSet::Timer> contents(const TimerTree& timers) {
 }  // namespace
 
 TEST(HeapTimerQueueTest, AgreesWithASetWhateverIsDone) {
-  for (uint64_t seed = 0; seed < 300; ++seed) {
+  for (uint64_t seed = 0; seed < property_seeds(300); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     HeapTimerQueue queue;
     TimerQueueAgainstSet against(&queue, hash_of, seed);

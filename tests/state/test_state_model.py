@@ -1,17 +1,14 @@
 """State and timers of Python functions agree with a model of dicts: on both backends, with a time to live, across snapshots
 that the other backend goes on from.
-
-``PENSTOCK_STATE_EXAMPLES`` sets the number of examples.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from state.state_model import Interpreter, Model, Result
 
@@ -20,8 +17,6 @@ from penstock.common import TypeInformation
 from penstock.testing import OneInputStreamOperatorTestHarness, OperatorSnapshot
 
 pytestmark = pytest.mark.native
-
-EXAMPLES = int(os.environ.get("PENSTOCK_STATE_EXAMPLES", "100"))
 
 BACKENDS = st.sampled_from(["hashmap", "rocksdb"])
 KEYS = st.sampled_from(["a", "b"])
@@ -189,7 +184,7 @@ class Run:
         return self.results()
 
 
-@settings(max_examples=EXAMPLES)
+@pytest.mark.property
 @given(
     scripts(),
     BACKENDS,

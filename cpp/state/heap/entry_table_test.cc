@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 
+#include "common/property_seeds.h"
 #include "record/key_encoding.h"
 
 namespace penstock {
@@ -63,7 +64,7 @@ Key some_key(std::mt19937_64* random, uint64_t keys) {
 }  // namespace
 
 TEST(EntryTableTest, AgreesWithAMapAndSoDoSnapshots) {
-  for (uint64_t seed = 0; seed < 25; ++seed) {
+  for (uint64_t seed = 0; seed < property_seeds(25); ++seed) {
     std::mt19937_64 random(seed);
     const uint64_t keys = uint64_t{1} << (3 + random() % 13);
     EntryTable table;

@@ -150,6 +150,9 @@ class TaskDriver:
     def open(self, state: bytes | None = None) -> None:
         """``state``: what ``snapshot`` of one subtask gave."""
 
+    def open_rescaled(self, states: Sequence[bytes]) -> None:
+        """``states``: what ``snapshot`` of every subtask gave, in their order; this one takes its part of them."""
+
     def poll(self) -> bool:
         """Lets the source emit once; False: it has ended (the end has been sent on)."""
 
