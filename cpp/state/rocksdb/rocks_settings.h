@@ -2,7 +2,8 @@
 // for RocksDB.
 //
 // A value comes from the job's options, else from the predefined set that
-// `state.backend.rocksdb.predefined-options` names, else it is Flink's default.
+// `state.backend.rocksdb.predefined-options` names, else it is Flink's default; but filters are used
+// unless they are switched off.
 //
 // Thread safety: immutable after parsing.
 #pragma once
@@ -45,7 +46,7 @@ struct RocksSettings {
   uint64_t block_size = 0;
   uint64_t metadata_block_size = 0;
   uint64_t block_cache_size = 0;  // of a column family, where no budget is shared
-  bool bloom_filter = false;
+  bool bloom_filter = true;
   double bloom_bits = 10.0;
   bool bloom_block_based = false;
 

@@ -72,7 +72,7 @@ TEST_F(RocksSettingsTest, EachOptionReachesRocksDb) {
       {"writebuffer.count", "5", kFamily, "max_write_buffer_number", "5"},
       {"block.blocksize", "16kb", kTable, "block_size", "16384"},
       {"block.metadata-blocksize", "8192", kTable, "metadata_block_size", "8192"},
-      {"use-bloom-filter", "true", kTable, "filter_policy", "bloomfilter:10:false"},
+      {"use-bloom-filter", "false", kTable, "filter_policy", "nullptr"},
       {"memory.partitioned-index-filters", "true", kTable, "partition_filters", "true"},
       {"memory.partitioned-index-filters", "TRUE", kTable, "index_type", "kTwoLevelIndexSearch"},
   };
@@ -102,14 +102,14 @@ TEST_F(RocksSettingsTest, PredefinedSetsAreThoseOfFlinkAndOptionsGoBeforeThem) {
   EXPECT_EQ(plain[kFamily]["target_file_size_base"], "67108864");
   EXPECT_EQ(plain[kFamily]["max_bytes_for_level_base"], "268435456");
   EXPECT_EQ(plain[kTable]["block_size"], "4096");
-  EXPECT_EQ(plain[kTable]["filter_policy"], "nullptr");
+  EXPECT_EQ(plain[kTable]["filter_policy"], "bloomfilter:10:false");
 
   auto spinning = options_file({{key_of("predefined-options"), "SPINNING_DISK_OPTIMIZED"}});
   EXPECT_EQ(spinning[kDb]["max_background_jobs"], "4");
   EXPECT_EQ(spinning[kDb]["max_open_files"], "-1");
   EXPECT_EQ(spinning[kFamily]["level_compaction_dynamic_level_bytes"], "true");
   EXPECT_EQ(spinning[kFamily]["compaction_style"], "kCompactionStyleLevel");
-  EXPECT_EQ(spinning[kTable]["filter_policy"], "nullptr");
+  EXPECT_EQ(spinning[kTable]["filter_policy"], "bloomfilter:10:false");
 
   auto memory = options_file({{key_of("predefined-options"), "spinning_disk_optimized_high_mem"},
                               {key_of("writebuffer.count"), "6"}});
