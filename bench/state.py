@@ -223,7 +223,7 @@ def met(outcomes: list[Outcome], outcome: Outcome) -> bool | None:
     if workload.least is None:
         return fast
     found = ratio(outcomes, outcome, workload.least[0])
-    return fast and (found is None or found >= workload.least[1])
+    return None if found is None else fast and found >= workload.least[1]
 
 
 def verdict(good: bool | None) -> str:
