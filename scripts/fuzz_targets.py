@@ -21,7 +21,7 @@ from fuzz_seeds import ROOT, write_seeds
 BUILD = ROOT / "build" / "fuzz"
 # One input may take 5 s and the whole process 2 GB; more is a finding as well.
 OPTIONS = ["-timeout=5", "-rss_limit_mb=2048", "-print_final_stats=1", "-verbosity=1"]
-LEAST_SECONDS = 2
+LEAST_SECONDS = 10
 
 
 @dataclass
