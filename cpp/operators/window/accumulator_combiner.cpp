@@ -14,6 +14,9 @@ AccumulatorSet make_accumulator_set(const WindowPlan& plan) {
 namespace {
 
 Status merge_value(std::string_view value, size_t group, const AccumulatorSet& set) {
+  if (set.empty() && !value.empty()) {
+    return Status::corruption("window state: a value where there are no aggregates");
+  }
   while (!value.empty()) {
     for (const auto& accumulators : set)
       PENSTOCK_RETURN_NOT_OK(accumulators->merge_serialised(group, &value));

@@ -229,6 +229,11 @@ TEST(SpilledSlices, TheHeapRefusesFilesOfRocksDB) {
             StatusCode::kInvalidArgument);
 }
 
+TEST(AccumulatorCombiner, ValuesOfNoAggregatesAreRefused) {
+  EXPECT_TRUE(read_value("", 0, {}).is_ok());
+  EXPECT_EQ(read_value("x", 0, {}).code(), StatusCode::kCorruption);
+}
+
 TEST(SpilledSlices, AWrongBudgetIsNamed) {
   const WindowPlanPtr plan = wide_plan(WideKeys::kInt64);
   const auto op = open_on(plan, rocksdb_with("lots"));
