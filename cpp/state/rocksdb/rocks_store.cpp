@@ -26,6 +26,15 @@ std::shared_ptr<rocksdb::MergeOperator> append_operator() {
   return made;
 }
 
+// Writes that wait for a flush or a compaction which then fails end as "incomplete", with no more
+// than the text of that failure.
+rocksdb::Status cause_of(const rocksdb::Status& status) {
+  if (!status.IsIncomplete()) return status;
+  const std::string text = status.ToString();
+  const bool is_full = text.find("No space left") != std::string::npos;
+  return is_full ? rocksdb::Status::NoSpace(text) : rocksdb::Status::IOError(text);
+}
+
 std::string advice(const rocksdb::Status& status, const std::string& path) {
   if (status.IsNoSpace()) {
     return "; the disk is full: make room where '" + path +
@@ -174,8 +183,9 @@ rocksdb::ColumnFamilyOptions RocksStore::family_options(
   return options;
 }
 
-Status RocksStore::check(const rocksdb::Status& status, std::string_view state) const {
-  if (status.ok()) return Status::ok();
+Status RocksStore::check(const rocksdb::Status& answer, std::string_view state) const {
+  if (answer.ok()) return Status::ok();
+  const rocksdb::Status status = cause_of(answer);
   const Status plain = from_rocksdb(status);
   const std::string where =
       state.empty() ? setup_.owner : setup_.owner + ", state '" + std::string(state) + "'";
