@@ -18,7 +18,8 @@ using CodecPtr = std::unique_ptr<const ValueCodec>;
 
 size_t bitmap_bytes(size_t count) { return (count + 7) / 8; }
 
-// `codec_of(i)` encodes item i of `items`.
+// `codec_of(i)` encodes item i of `items`, which belong to a tuple of the caller's: pickling runs user
+// code, and that may change a list or a dict.
 template <typename CodecOf>
 Status encode_items(PyObject* const* items, size_t count, CodecOf codec_of, std::string* out) {
   const size_t bitmap = out->size();
@@ -62,8 +63,8 @@ class ProductCodec final : public ValueCodec {
         row_type_(std::move(row_type)) {}
 
   Status encode(PyObject* value, std::string* out) const override {
-    const bool in_order = PyTuple_CheckExact(value) || PyList_CheckExact(value) ||
-                          reinterpret_cast<PyObject*>(Py_TYPE(value)) == row_type_.get();
+    const bool in_order =
+        PyTuple_CheckExact(value) || reinterpret_cast<PyObject*>(Py_TYPE(value)) == row_type_.get();
     PyRef ordered;
     if (!in_order) {
       ordered = in_declared_order(value);
@@ -100,7 +101,8 @@ class ProductCodec final : public ValueCodec {
   [[nodiscard]] PyRef in_declared_order(PyObject* value) const {
     const bool by_name = PyDict_Check(value) || is_row_read_by_name(value);
     if (!by_name) {
-      return PyTuple_Check(value) ? PyRef::adopt(PySequence_Tuple(value)) : PyRef();
+      const bool has_order = PyTuple_Check(value) || PyList_CheckExact(value);
+      return has_order ? PyRef::adopt(PySequence_Tuple(value)) : PyRef();
     }
     PyRef tuple = PyRef::adopt(PyTuple_New(static_cast<Py_ssize_t>(names_.size())));
     for (size_t i = 0; tuple && i < names_.size(); ++i) {
@@ -138,9 +140,9 @@ class ListCodec final : public ValueCodec {
   Status encode(PyObject* value, std::string* out) const override {
     const bool is_text = PyUnicode_Check(value) || PyBytes_Check(value);
     if (is_text || PyDict_Check(value) || PySequence_Check(value) == 0) return misfit(value);
-    const PyRef items = PyRef::adopt(PySequence_Fast(value, "a list is needed"));
+    const PyRef items = PyRef::adopt(PySequence_Tuple(value));
     if (!items) return misfit(value);
-    const auto count = static_cast<size_t>(PySequence_Fast_GET_SIZE(items.get()));
+    const auto count = static_cast<size_t>(PyTuple_GET_SIZE(items.get()));
     key_bytes::append_varint(count, out);
     return encode_items(
         PySequence_Fast_ITEMS(items.get()), count,
@@ -170,17 +172,19 @@ class MapCodec final : public ValueCodec {
       : ValueCodec(type), key_(std::move(key)), value_(std::move(value)) {}
   Status encode(PyObject* value, std::string* out) const override {
     if (!PyDict_Check(value)) return misfit(value);
-    std::vector<PyObject*> items;
+    const PyRef items = PyRef::adopt(PyTuple_New(PyDict_Size(value) * 2));
+    if (!items) return misfit(value);
     Py_ssize_t at = 0;
+    Py_ssize_t count = 0;
     PyObject* key = nullptr;
     PyObject* item = nullptr;
     while (PyDict_Next(value, &at, &key, &item) != 0) {
-      items.push_back(key);
-      items.push_back(item);
+      PyTuple_SET_ITEM(items.get(), count++, Py_NewRef(key));
+      PyTuple_SET_ITEM(items.get(), count++, Py_NewRef(item));
     }
-    key_bytes::append_varint(items.size() / 2, out);
+    key_bytes::append_varint(static_cast<size_t>(count) / 2, out);
     return encode_items(
-        items.data(), items.size(),
+        PySequence_Fast_ITEMS(items.get()), static_cast<size_t>(count),
         [this](size_t i) -> const ValueCodec& { return i % 2 == 0 ? *key_ : *value_; }, out);
   }
   PyObject* decode(ByteReader* in) const override {

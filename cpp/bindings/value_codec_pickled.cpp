@@ -104,7 +104,8 @@ class PickledCodec final : public ValueCodec {
       if (cloudpickle)
         bytes = PyRef::adopt(PyObject_CallMethod(cloudpickle.get(), "dumps", "Oi", value, 5));
     }
-    if (!bytes) return misfit(value, "it cannot be pickled");
+    if (!bytes)
+      return misfit(value, status_from_python_error("it cannot be pickled").message().c_str());
     out->push_back('P');
     put_sized(out,
               {PyBytes_AS_STRING(bytes.get()), static_cast<size_t>(PyBytes_GET_SIZE(bytes.get()))});

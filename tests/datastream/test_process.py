@@ -1,5 +1,9 @@
 """Process functions as users write them: output, side outputs, timers, state; and mistakes, when a job is built."""
 
+import gc
+import subprocess
+import sys
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -340,6 +344,33 @@ class Handles(KeyedProcessFunction):
 
     def process_element(self, value: Any, ctx: Any) -> Any:
         return [isinstance(state, kind) for state, kind in self.states]
+
+
+OPENED: list[weakref.ref[Any]] = []
+
+
+class KeepsWhatRefersToIt(KeyedProcessFunction):
+    def open(self, runtime_context: Any) -> None:
+        OPENED.append(weakref.ref(self))
+        self.sum = runtime_context.get_reducing_state(ReducingStateDescriptor("sum", self.add))
+
+    def add(self, one: int, other: int) -> int:
+        return one + other
+
+    def process_element(self, value: int, ctx: Any) -> Any:
+        self.sum.add(value)
+        yield self.sum.get()
+
+
+def test_a_function_whose_state_refers_to_it_is_freed() -> None:
+    with Harness(lambda s: s.key_by(lambda v: 0).process(KeepsWhatRefersToIt())) as running:
+        running.process_elements([1, 2])
+        gc.collect()  # while it is in use nothing may be taken away
+        running.process_element(3)
+        assert running.extract_output_values() == [1, 3, 6]
+    del running
+    gc.collect()
+    assert [reference() for reference in OPENED] == [None]
 
 
 def test_states_are_of_their_public_classes() -> None:

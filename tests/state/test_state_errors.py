@@ -179,7 +179,7 @@ def test_what_does_not_pickle_is_refused() -> None:
     with harness(value_state(None), lambda state, value: state.update(threading.Lock())) as h:
         error = cause_of(lambda: h.process_element("x"))
     assert isinstance(error, TypeError)
-    assert "pickle" in str(error)
+    assert "it cannot be pickled: TypeError: cannot pickle" in str(error)
     assert "'s'" in str(error)
 
 
@@ -242,6 +242,66 @@ def test_state_cannot_be_used_when_the_operator_is_closed() -> None:
     for method, arguments in (("value", ()), ("update", (5,)), ("clear", ())):
         with pytest.raises(Exception, match="'s'"):
             getattr(state, method)(*arguments)
+
+
+class KeepsTimers(KeyedProcessFunction):
+    def process_element(self, value: Any, ctx: Any) -> Any:
+        KEPT.append(ctx.timer_service())
+
+
+def test_the_timer_service_cannot_be_used_when_the_operator_is_closed() -> None:
+    with OneInputStreamOperatorTestHarness(
+        lambda s: s.key_by(len).process(KeepsTimers()), processing_time=5
+    ) as running:
+        running.process_element("x")
+        timers = KEPT.pop()
+        assert timers.current_processing_time() == 5
+    del running  # and with it the clock
+    with pytest.raises(ValueError, match=r"timer service .* after the operator was closed"):
+        timers.current_processing_time()
+
+
+DURING: list[Callable[[], Any]] = []
+
+
+class Pickled:
+    """Runs what is in DURING while it is pickled."""
+
+    def __reduce__(self) -> Any:
+        for action in DURING:
+            action()
+        return Pickled, ()
+
+
+class Unpickled:
+    """Runs what is in DURING while it is read back."""
+
+    def __getstate__(self) -> Any:
+        return {"some": "state"}
+
+    def __setstate__(self, state: Any) -> None:
+        for action in DURING:
+            action()
+
+
+def converts(state: Any, kind: str) -> Any:
+    DURING[:] = [lambda: state.put("inner", 1)]
+    try:
+        state.put("outer", Pickled() if kind == "pickled" else Unpickled())
+        return state.get("outer")
+    finally:
+        DURING.clear()
+
+
+@backends
+@pytest.mark.parametrize("kind", ["pickled", "unpickled"])
+def test_state_cannot_be_used_while_a_value_is_converted(backend: str, kind: str) -> None:
+    def ask(context: RuntimeContext) -> Any:
+        return context.get_map_state(MapStateDescriptor("s"))
+
+    with harness(ask, converts, backend) as running:
+        error = cause_of(lambda: running.process_element(kind))
+    assert "is pickled or read back" in f"{error} {error.__cause__}"
 
 
 @backends

@@ -107,6 +107,29 @@ def test_subclasses_and_other_objects_are_pickled() -> None:
         assert (type(back).__name__, repr(back)) == (type(value).__name__, repr(value))
 
 
+class Empties:
+    """Empties what it is in while it is pickled."""
+
+    def __init__(self) -> None:
+        self.within: Any = None
+
+    def __reduce__(self) -> Any:
+        self.within.clear()
+        return Empties, ()
+
+
+def test_containers_may_change_while_their_items_are_pickled() -> None:
+    items = [Empties() for _ in range(1000)]
+    for item in items:
+        item.within = items
+    declared = Types.LIST(Types.PICKLED_BYTE_ARRAY())
+    assert len(round_trip(declared, items)) == 1000
+    named = {str(i): Empties() for i in range(1000)}
+    for item in named.values():
+        item.within = named
+    assert len(round_trip(Types.MAP(Types.STRING(), Types.PICKLED_BYTE_ARRAY()), named)) == 1000
+
+
 def test_special_floats_and_decimals_keep_their_bits() -> None:
     for declared in (Types.DOUBLE(), Types.PICKLED_BYTE_ARRAY()):
         assert math.copysign(1, round_trip(declared, -0.0)) == -1

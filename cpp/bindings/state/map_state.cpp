@@ -1,8 +1,9 @@
 // MapState: keys and values of the current key, with the methods of PyFlink's and of a Python mapping.
 //
-// Iterators fetch the entries in groups, each from behind the last user key that they gave out. So a
-// map may be changed while it is iterated over: what is removed ahead of the iterator does not come,
-// what is put there does.
+// Iterators fetch the entries in groups of kEntriesPerScan, each from behind the last user key of the
+// group before. So a map may be changed while it is iterated over: an iterator ends, and gives out no
+// key twice. Changes ahead of it show from the next group on; entries of its group come as they were
+// when the group was fetched.
 #include <optional>
 #include <utility>
 #include <vector>
@@ -30,6 +31,7 @@ struct MapState : StateHandle {
   bool take_key(PyObject* key) {
     if (!ready()) return false;
     user_key.clear();
+    const Converting converting(access.get());
     const Status status = keys->encode(key, &user_key);
     if (!status.is_ok()) (void)fail(status);
     return status.is_ok();
@@ -57,8 +59,11 @@ PyTypeObject* iterator_type = nullptr;
 PyRef entry_object(const MapState& map, Part part, const MapTable::UserEntry& entry) {
   PyRef key;
   PyRef value;
-  if (part != Part::kValues) key = PyRef::adopt(map.keys->decode(entry.first));
-  if (part != Part::kKeys) value = PyRef::adopt(map.codec->decode_all(entry.second));
+  if (part != Part::kValues) {
+    const Converting converting(map.access.get());
+    key = PyRef::adopt(map.keys->decode(entry.first));
+  }
+  if (part != Part::kKeys) value = PyRef::adopt(map.decode(entry.second));
   if (part == Part::kKeys) return key;
   if (part == Part::kValues) return value;
   return key && value ? PyRef::adopt(PyTuple_Pack(2, key.get(), value.get())) : PyRef();
@@ -120,7 +125,7 @@ PyObject* lookup(MapState& self, PyObject* key, bool* absent) {
   auto found = self.table->get(self.access->current, self.user_key);
   if (!found.is_ok()) return self.fail(found.status());
   *absent = !found.value().has_value();
-  return *absent ? nullptr : self.codec->decode_all(*found.value());
+  return *absent ? nullptr : self.decode(*found.value());
 }
 
 PyObject* map_get(MapState& self, PyObject* key) {

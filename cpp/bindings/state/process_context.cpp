@@ -48,7 +48,12 @@ PyObject* current_watermark(TimerService& self) {
 }
 
 PyObject* current_processing_time(TimerService& self) {
-  return PyLong_FromLongLong(self.access->clock == nullptr ? 0 : self.access->clock->now_millis());
+  if (self.access->clock == nullptr) {
+    return set_python_error(Status::invalid("the timer service of operator '" +
+                                            self.access->operator_name +
+                                            "' was used after the operator was closed"));
+  }
+  return PyLong_FromLongLong(self.access->clock->now_millis());
 }
 
 constexpr auto kEvent = &StateAccess::event_timers;

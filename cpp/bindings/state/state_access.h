@@ -24,12 +24,15 @@ namespace penstock::bindings {
 struct StateAccess {
   std::string operator_name;
   std::unique_ptr<KeyedStateBackend>
-      backend;  // null: the operator has no keyed state, or is closed
-  const Clock* clock = nullptr;
+      backend;                   // null: the operator has no keyed state, or is closed
+  const Clock* clock = nullptr;  // null: the operator is closed
   Timestamp current_watermark = kMinTimestamp;
 
   // Of the record or timer that is being processed.
   bool has_key = false;
+  // A value is being encoded or decoded: user code that runs meanwhile (__reduce__, __setstate__) must
+  // not touch state, whose bytes are in use.
+  bool converting = false;
   EntryKey current;
   std::optional<Timestamp> timestamp;
   PyObject* time_domain = nullptr;  // borrowed; null: no timer is firing
@@ -51,6 +54,19 @@ struct StateAccess {
   // Ends every handle's use. Closes the backend.
   Status close();
 };
+
+// Sets `converting` for as long as it lives.
+class Converting {
+ public:
+  explicit Converting(StateAccess* access) : access_(access) { access_->converting = true; }
+  ~Converting() { access_->converting = false; }
+  Converting(const Converting&) = delete;
+  Converting& operator=(const Converting&) = delete;
+
+ private:
+  StateAccess* access_;
+};
+
 using StateAccessPtr = std::shared_ptr<StateAccess>;
 
 // Sets a Python error and returns false when there is no current key. `what`: "state 'count'".

@@ -1,5 +1,9 @@
 #include "bindings/state/state_handles.h"
 
+#include <array>
+#include <utility>
+#include <vector>
+
 #include "bindings/errors.h"
 #include "bindings/state/handle.h"
 #include "bindings/user_code.h"
@@ -18,9 +22,15 @@ PyObject* StateHandle::done(const Status& status) const {
 
 bool StateHandle::encode(PyObject* value) {
   scratch.clear();
+  const Converting converting(access.get());
   const Status status = codec->encode(value, &scratch);
   if (!status.is_ok()) (void)fail(status);
   return status.is_ok();
+}
+
+PyObject* StateHandle::decode(std::string_view bytes) const {
+  const Converting converting(access.get());
+  return codec->decode_all(bytes);
 }
 
 namespace {
@@ -36,7 +46,7 @@ struct ValueState : StateHandle {
 PyObject* stored_value(StateHandle& self, ValueTable* table) {
   auto found = table->get(self.access->current);
   if (!found.is_ok()) return self.fail(found.status());
-  return found.value() ? self.codec->decode_all(*found.value()) : none();
+  return found.value() ? self.decode(*found.value()) : none();
 }
 
 PyObject* value_get(ValueState& self) {
@@ -67,7 +77,7 @@ PyObject* list_get(ListState& self) {
   if (!status.is_ok()) return self.fail(status);
   PyRef list = PyRef::adopt(PyList_New(static_cast<Py_ssize_t>(self.elements.size())));
   for (size_t i = 0; list && i < self.elements.size(); ++i) {
-    PyObject* const element = self.codec->decode_all(self.elements[i]);
+    PyObject* const element = self.decode(self.elements[i]);
     if (element == nullptr) return nullptr;
     PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i), element);
   }
@@ -122,6 +132,7 @@ struct ReducingState : StateHandle {
   ValueTable* table;
   ReducingState(StateHandle base, PyRef function, ValueTable* t)
       : StateHandle(std::move(base)), reduce(std::move(function)), table(t) {}
+  std::array<PyRef*, 1> references() { return {&reduce}; }
 };
 
 PyObject* reducing_get(ReducingState& self) {
@@ -147,6 +158,9 @@ struct AggregatingState : StateHandle {
   ValueTable* table;
   AggregatingState(StateHandle base, AggregateMethods m, ValueTable* t)
       : StateHandle(std::move(base)), methods(std::move(m)), table(t) {}
+  std::array<PyRef*, 3> references() {
+    return {&methods.create_accumulator, &methods.add, &methods.get_result};
+  }
 };
 
 PyObject* aggregating_get(AggregatingState& self) {
@@ -154,7 +168,7 @@ PyObject* aggregating_get(AggregatingState& self) {
   auto found = self.table->get(self.access->current);
   if (!found.is_ok()) return self.fail(found.status());
   if (!found.value()) return none();
-  const PyRef accumulator = PyRef::adopt(self.codec->decode_all(*found.value()));
+  const PyRef accumulator = PyRef::adopt(self.decode(*found.value()));
   return accumulator ? call_one(self.methods.get_result.get(), accumulator.get()) : nullptr;
 }
 
@@ -163,7 +177,7 @@ PyObject* aggregating_add(AggregatingState& self, PyObject* value) {
   auto found = self.table->get(self.access->current);
   if (!found.is_ok()) return self.fail(found.status());
   const PyRef before =
-      PyRef::adopt(found.value() ? self.codec->decode_all(*found.value())
+      PyRef::adopt(found.value() ? self.decode(*found.value())
                                  : PyObject_CallNoArgs(self.methods.create_accumulator.get()));
   if (!before) return nullptr;
   const PyRef after = PyRef::adopt(call_two(self.methods.add.get(), value, before.get()));
@@ -185,11 +199,15 @@ PyTypeObject* aggregating_type = nullptr;
 
 template <typename Impl>
 PyTypeObject* make_type(const char* name, PyMethodDef* methods, PyType_Slot extra = {0, nullptr}) {
-  PyType_Slot slots[] = {{Py_tp_methods, methods},
-                         {Py_tp_dealloc, reinterpret_cast<void*>(&destroy_handle<Impl>)},
-                         extra,
-                         {0, nullptr}};
-  PyTypeObject* const type = make_handle_type<Impl>(name, slots);
+  std::vector<PyType_Slot> slots = {
+      {Py_tp_methods, methods}, {Py_tp_dealloc, reinterpret_cast<void*>(&destroy_handle<Impl>)}};
+  if constexpr (RefersToObjects<Impl>) {
+    slots.push_back({Py_tp_traverse, reinterpret_cast<void*>(&traverse_handle<Impl>)});
+    slots.push_back({Py_tp_clear, reinterpret_cast<void*>(&clear_handle<Impl>)});
+  }
+  slots.push_back(extra);
+  slots.push_back({0, nullptr});
+  PyTypeObject* const type = make_handle_type<Impl>(name, slots.data());
   if (type == nullptr) throw py::error_already_set();
   return type;
 }

@@ -11,6 +11,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "bindings/state/state_access.h"
 #include "bindings/value_codec.h"
@@ -31,6 +32,8 @@ struct StateHandle {
   PyObject* done(const Status& status) const;
   // `value` in scratch; false with the Python error set.
   bool encode(PyObject* value);
+  // New reference; nullptr with the Python error set.
+  [[nodiscard]] PyObject* decode(std::string_view bytes) const;
 };
 
 // New references, or nullptr with the Python error set.
