@@ -83,6 +83,7 @@ Status ProcessOperator::process_batch(Batch batch, Output& output) {
 Status ProcessOperator::process_rows(const Batch& rows, Output& output) {
   const KeyScope scope(state_.access().get());
   const Timestamp* const timestamps = rows.timestamp_data();
+  const Timed timed = timestamps == nullptr ? Timed::kWithout : Timed::kWith;
   for (int64_t i = 0; i < rows.num_rows; ++i) {
     if (context_.is_cancelled()) return cancelled_in_user_code();
     if (keyed_)
@@ -90,18 +91,15 @@ Status ProcessOperator::process_rows(const Batch& rows, Output& output) {
     if (timestamps != nullptr) state_->timestamp = timestamps[i];
     PyObject* const row = row_at(rows, i);
     PENSTOCK_RETURN_NOT_OK(
-        take_results(call_two(process_element_.get(), row, context_object_.get()),
+        take_results(call_two(process_element_.get(), row, context_object_.get()), timed, output,
                      [row] { return raised_on_record("process_element()", row); }));
-    if (results_[0].rows.size() >= kMaxPendingRows) {
-      const GilRelease release;
-      PENSTOCK_RETURN_NOT_OK(send(timestamps == nullptr ? Timed::kWithout : Timed::kWith, output));
-    }
   }
   return Status::ok();
 }
 
 template <typename Raised>
-Status ProcessOperator::take_results(PyObject* returned, Raised raised) {
+Status ProcessOperator::take_results(PyObject* returned, Timed timed, Output& output,
+                                     Raised raised) {
   if (returned == Py_None) {
     Py_DECREF(returned);
     return Status::ok();
@@ -109,12 +107,14 @@ Status ProcessOperator::take_results(PyObject* returned, Raised raised) {
   const PyRef results = PyRef::adopt(returned);
   if (!results) return raised();
   Status status;
-  const bool iterated = for_each_item(
-      results.get(), &status, [this](PyObject* item) { return take_result(PyRef::adopt(item)); });
+  const bool iterated = for_each_item(results.get(), &status, [&](PyObject* item) {
+    return take_result(PyRef::adopt(item), timed, output);
+  });
   return iterated ? status : raised();
 }
 
-Status ProcessOperator::take_result(PyRef result) {
+Status ProcessOperator::take_result(PyRef result, Timed timed, Output& output) {
+  if (context_.is_cancelled()) return cancelled_in_user_code();
   size_t place = 0;
   PyObject* const item = result.get();
   const bool may_be_tagged = PyTuple_CheckExact(item) && PyTuple_GET_SIZE(item) == 2;
@@ -132,7 +132,9 @@ Status ProcessOperator::take_result(PyRef result) {
   Results& results = results_[place];
   results.rows.append(result.release());
   results.timestamps.push_back(state_->timestamp.value_or(kMinTimestamp));
-  return Status::ok();
+  if (results.rows.size() < kMaxPendingRows) return Status::ok();
+  const GilRelease release;
+  return send(timed, output);
 }
 
 Status ProcessOperator::process_watermark(Watermark watermark, Output& output) {
@@ -160,7 +162,7 @@ Status ProcessOperator::fire_all(TimerQueue* queue, Timestamp until, Timed timed
   while (more) {
     {
       const GilScope gil;
-      PENSTOCK_RETURN_NOT_OK(fire_timers(queue, until, &more));
+      PENSTOCK_RETURN_NOT_OK(fire_timers(queue, until, timed, output, &more));
     }
     PENSTOCK_RETURN_NOT_OK(send(timed, output));
     if (more && context_.yield) PENSTOCK_RETURN_NOT_OK(context_.yield());
@@ -168,33 +170,36 @@ Status ProcessOperator::fire_all(TimerQueue* queue, Timestamp until, Timed timed
   return Status::ok();
 }
 
-Status ProcessOperator::fire_timers(TimerQueue* queue, Timestamp until, bool* more) {
+Status ProcessOperator::fire_timers(TimerQueue* queue, Timestamp until, Timed timed, Output& output,
+                                    bool* more) {
   const KeyScope scope(state_.access().get());
   state_->time_domain =
       queue == state_->event_timers ? event_time_domain() : processing_time_domain();
-  for (int i = 0; i < kTimersPerScope && results_[0].rows.size() < kMaxPendingRows; ++i) {
+  for (int i = 0; i < kTimersPerScope; ++i) {
     if (context_.is_cancelled()) return cancelled_in_user_code();
     TimerView timer;
     PENSTOCK_ASSIGN_OR_RETURN(*more, queue->pop_due(until, &timer));
     if (!*more) return Status::ok();
-    PENSTOCK_RETURN_NOT_OK(on_timer(timer));
+    PENSTOCK_RETURN_NOT_OK(on_timer(timer, timed, output));
   }
   return Status::ok();
 }
 
-Status ProcessOperator::on_timer(const TimerView& timer) {
+Status ProcessOperator::on_timer(const TimerView& timer, Timed timed, Output& output) {
   state_->set_key(timer.key, timer.hash);
   state_->timestamp = timer.timestamp;
   const PyRef timestamp = PyRef::adopt(PyLong_FromLongLong(timer.timestamp));
   if (!timestamp) return status_from_python_error("on_timer()");
-  return take_results(call_two(on_timer_.get(), timestamp.get(), context_object_.get()), [&] {
+  const auto raised = [&] {
     py::error_already_set error;  // fetched first: reading the key back runs Python code
     const PyRef key = PyRef::adopt(decode_object_key(timer.key));
     if (!key) PyErr_Clear();
     return status_from_python_error(error, "on_timer(" + std::to_string(timer.timestamp) +
                                                ") of key " + (key ? record_repr(key.get()) : "?") +
                                                " raised");
-  });
+  };
+  return take_results(call_two(on_timer_.get(), timestamp.get(), context_object_.get()), timed,
+                      output, raised);
 }
 
 Status ProcessOperator::send_one(Results* results, Timed timed, Output& output, int32_t side) {

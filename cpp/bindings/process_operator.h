@@ -5,8 +5,8 @@
 // everything else to the main one. Results have the timestamp of their record, or of the event-time
 // timer; those of processing-time timers have none.
 //
-// The GIL is taken once per batch, and given back before results are emitted. A watermark under which
-// very many timers fire gives it back from time to time.
+// The GIL is taken once per batch, and given back before results are emitted: many results go out in
+// several batches. A watermark under which very many timers fire gives it back from time to time.
 #pragma once
 
 #include <string>
@@ -48,14 +48,15 @@ class ProcessOperator final : public Operator {
   Status check_keys(const Batch& rows) const;
   // Fires due timers until none is left or it is time to let others have the GIL; `*more`: which of
   // the two.
-  Status fire_timers(TimerQueue* queue, Timestamp until, bool* more);
+  Status fire_timers(TimerQueue* queue, Timestamp until, Timed timed, Output& output, bool* more);
   Status fire_all(TimerQueue* queue, Timestamp until, Timed timed, Output& output);
-  Status on_timer(const TimerView& timer);
+  Status on_timer(const TimerView& timer, Timed timed, Output& output);
   // Takes the results of one call, a new reference or nullptr with the Python error set. `raised`
   // makes the failure of it.
   template <typename Raised>
-  Status take_results(PyObject* returned, Raised raised);
-  Status take_result(PyRef result);
+  Status take_results(PyObject* returned, Timed timed, Output& output, Raised raised);
+  // Sends what waits when it has become much: one call may yield without an end.
+  Status take_result(PyRef result, Timed timed, Output& output);
   // REQUIRES: not the GIL.
   Status send(Timed timed, Output& output);
   static Status send_one(Results* results, Timed timed, Output& output, int32_t side);

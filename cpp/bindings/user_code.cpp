@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "bindings/errors.h"
+#include "bindings/object_ops.h"
 
 namespace py = pybind11;
 
@@ -45,8 +46,9 @@ Status cancelled_in_user_code() {
   return Status::cancelled("cancelled while user code was running");
 }
 
+// Those of a batch that failed may be dropped with their operator, on any thread.
 NewRows::~NewRows() {
-  for (ObjectPtr object : objects_) Py_XDECREF(static_cast<PyObject*>(object));
+  if (!objects_.empty()) release_objects(objects_.data(), size());
 }
 
 Batch NewRows::finish() {
