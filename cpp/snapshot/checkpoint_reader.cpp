@@ -136,7 +136,13 @@ std::string shared_directory_of(const std::string& path) {
 Result<CheckpointMetadata> read_checkpoint_metadata(FileSystem* files, const std::string& path) {
   const std::string file = path + "/" + std::string(kMetadataFileName);
   PENSTOCK_ASSIGN_OR_RETURN(const std::optional<std::string> bytes, files->read(file));
-  if (!bytes) return damaged(path, "it has no _metadata, so it was never completed");
+  if (!bytes) {
+    PENSTOCK_ASSIGN_OR_RETURN(const bool exists, files->exists(path));
+    if (!exists)
+      return Status::corruption("there is no checkpoint or savepoint '" + path +
+                                "': the path does not exist");
+    return damaged(path, "it has no _metadata, so it was never completed");
+  }
   return parse_metadata(*bytes, file);
 }
 

@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     show.add_argument("path", help="a chk-<n> or savepoint directory, or a URI of one")
     show.add_argument("uid", help="of the operator")
     show.add_argument("name", help="of the state")
-    show.add_argument("--limit", type=int, default=20, help="rows to show (20; 0: all)")
+    show.add_argument("--limit", type=_limit, default=20, help="rows to show (20; 0: all)")
     show.add_argument("--format", choices=("text", "csv", "json"), default="text")
     show.set_defaults(run=_show)
     options = parser.parse_args(arguments)
@@ -37,6 +37,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.close()
         return 1
     return 0
+
+
+def _limit(text: str) -> int:
+    limit = int(text)
+    if limit < 0:
+        raise argparse.ArgumentTypeError(f"{limit} is less than 0")
+    return limit
 
 
 def _list(options: argparse.Namespace) -> None:

@@ -224,6 +224,9 @@ def test_checkpoint_of_a_job_with_other_operators_is_an_error(two_checkpoints: P
 
 
 def test_recovery_path_without_a_checkpoint_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match="chk-1': the path does not exist"):
+        start(tmp_path, recover_from=tmp_path / "chk-1")
+    (tmp_path / "chk-1").mkdir()
     with pytest.raises(CheckpointError, match="it has no _metadata, so it was never completed"):
         start(tmp_path, recover_from=tmp_path / "chk-1")
 

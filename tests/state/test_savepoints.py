@@ -73,6 +73,14 @@ def test_a_savepoint_of_one_backend_starts_on_the_other(
     assert Path(path).is_dir(), "savepoints are never removed"
 
 
+def test_a_savepoint_directory_may_be_a_path_object(tmp_path: Path) -> None:
+    client = start(tmp_path)
+    wait_for_rows(client)
+    path = client.stop_with_savepoint(False, tmp_path / "by path").result(60)
+    assert Path(path).parent == tmp_path / "by path"
+    check(path)
+
+
 def test_a_savepoint_may_be_moved(tmp_path: Path) -> None:
     path = Path(suspended(tmp_path))
     moved = path.rename(tmp_path / "elsewhere")
@@ -119,6 +127,8 @@ def test_what_keeps_a_savepoint_from_being_taken_is_said(tmp_path: Path) -> None
     client = start(tmp_path)
     with pytest.raises(CheckpointError, match="file"):
         client.stop_with_savepoint(False, str(tmp_path / "file")).result(60)
+    with pytest.raises(TypeError, match="int"):
+        client.trigger_savepoint(5)  # type: ignore[arg-type]
     wait_for_rows(client)
     client.cancel().result()
     with pytest.raises(CheckpointError, match="the job does not run: it is canceled"):
@@ -173,6 +183,8 @@ def test_the_reader_refuses_what_is_damaged(tmp_path: Path) -> None:
         SavepointReader(path)
     with pytest.raises(CheckpointError, match="never completed"):
         SavepointReader(tmp_path)
+    with pytest.raises(CheckpointError, match="no-such-path': the path does not exist"):
+        SavepointReader(tmp_path / "no-such-path")
 
 
 def test_a_job_goes_on_from_a_written_savepoint(tmp_path: Path) -> None:
@@ -281,9 +293,51 @@ def test_the_command_line_lists_and_shows(tmp_path: Path) -> None:
     rows = number_of_rows(SavepointReader(path))
     found = {one["key"]: one["value"] for one in map(json.loads, lines)}
     assert found == expected(range(rows))["total"]
+    wrong = penstock("state", "show", path, UID, "total", "--limit", "-1")
+    assert wrong.returncode == 2
+    assert "-1 is less than 0" in wrong.stderr
     wrong = penstock("state", "show", path, UID, "nothing")
     assert wrong.returncode == 1
     assert "has no state 'nothing'" in wrong.stderr
+
+
+def test_objects_of_classes_that_are_not_here_are_named(tmp_path: Path) -> None:
+    module = tmp_path / "elsewhere.py"
+    module.write_text("class Visit: pass\n")
+    write = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from elsewhere import Visit
+from penstock import Types
+from penstock.state import SavepointWriter
+writer = SavepointWriter.new().with_operator("clicks")
+writer.value_state("last", [{"ad": 1, "v": Visit()}], "ad", Types.PICKLED_BYTE_ARRAY(), "v")
+writer.write(sys.argv[2])
+"""
+    path = str(tmp_path / "savepoint")
+    subprocess.run([sys.executable, "-c", write, str(tmp_path), path], check=True, timeout=120)
+    with pytest.raises(CheckpointError, match=r"state 'last' of operator 'clicks' .* 'elsewhere'"):
+        SavepointReader(path).read("clicks", "last")
+    shown = penstock("state", "show", path, "clicks", "last")
+    assert shown.returncode == 1
+    assert shown.stderr.startswith("penstock: state 'last' of operator 'clicks' has objects of")
+    assert len(shown.stderr.splitlines()) == 1
+
+
+def test_names_are_checked_before_anything_is_written() -> None:
+    rows = [{"k": 1, "v": 1}]
+    writer = SavepointWriter.new()
+    for uid in (5, None):
+        with pytest.raises(TypeError, match="the uid of an operator is a str"):
+            writer.with_operator(uid)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="must not be empty"):
+        writer.with_operator("")
+    states = writer.with_operator("u")
+    with pytest.raises(TypeError, match="the name of a state is a str, not 5"):
+        states.value_state(5, rows, "k", Types.LONG())  # type: ignore[arg-type]
+    for name in ("", "event-time-timers"):
+        with pytest.raises(ValueError, match="name"):
+            states.value_state(name, rows, "k", Types.LONG())
 
 
 def test_rows_and_pickles_are_plain_values_in_tables() -> None:

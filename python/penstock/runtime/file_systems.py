@@ -12,12 +12,15 @@ __all__ = ["ArrowFileSystem", "Location", "locate"]
 Location = tuple[str, "ArrowFileSystem | None"]
 
 
-def locate(uri: str, what: str = "path") -> Location:
+def locate(uri: str | os.PathLike[str], what: str = "path") -> Location:
     """Where ``uri`` is. ``what`` names the setting in messages.
 
     >>> locate("file:///tmp/checkpoints")
     ('/tmp/checkpoints', None)
     """
+    uri = os.fspath(uri)
+    if not isinstance(uri, str):
+        raise TypeError(f"{what}: a path is a str, not {uri!r}")
     parts = urlsplit(uri)
     if parts.scheme == "file" and parts.netloc in {"", "localhost"}:
         return unquote(parts.path), None

@@ -5,6 +5,7 @@ The base has PyFlink's methods; each runtime has a subclass that says how to ask
 
 from __future__ import annotations
 
+import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -61,13 +62,17 @@ class JobClient(ABC):
         """The result, or what failed the job; Ctrl-C while waiting for it cancels the job."""
         return CompletableFuture(self._wait_or_cancel, self._result)
 
-    def trigger_savepoint(self, savepoint_directory: str | None = None) -> CompletableFuture[str]:
+    def trigger_savepoint(
+        self, savepoint_directory: str | os.PathLike[str] | None = None
+    ) -> CompletableFuture[str]:
         """Takes a savepoint in the directory (or ``execution.checkpointing.savepoint-dir``) while the job goes on; its
         path."""
         raise NotImplementedError(f"{type(self).__name__} cannot take savepoints")
 
     def stop_with_savepoint(
-        self, advance_to_end_of_event_time: bool, savepoint_directory: str | None = None
+        self,
+        advance_to_end_of_event_time: bool,
+        savepoint_directory: str | os.PathLike[str] | None = None,
     ) -> CompletableFuture[str]:
         """Ends the job with a savepoint; its path. With ``advance_to_end_of_event_time`` all windows and event-time
         timers fire before, as at the end of the input; without, nothing fires and the job can go on from the

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from penstock.errors import CheckpointError
 from penstock.runtime.snapshots import metadata_of, open_snapshot
 from penstock.state.decoding import decode_entries, decode_item, split_ttl
 
@@ -84,9 +85,17 @@ class SavepointReader:
         live also ``last_touched`` (milliseconds). Each element of a list and each entry of a map is a row. Other state
         has ``subtask`` (in the order of those that wrote some) and ``value``, broadcast state also ``user_key``. What
         Arrow has no type for is pickled.
+
+        Objects of the job's own classes are unpickled, which runs their code: read only what you trust.
         """
         state = self.state(uid, name)
-        return self._lists(state) if state.kind in _LISTS else self._keyed(state)
+        try:
+            return self._lists(state) if state.kind in _LISTS else self._keyed(state)
+        except (AttributeError, ImportError) as error:
+            raise CheckpointError(
+                f"state {name!r} of operator {uid!r} has objects of a class that is not here: {error}; "
+                "read it where the class can be imported under that name"
+            ) from error
 
     def to_pandas(self, uid: str, name: str) -> Any:
         """The same as a pandas DataFrame."""

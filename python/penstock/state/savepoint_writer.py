@@ -12,6 +12,8 @@ __all__ = ["OperatorStates", "SavepointWriter"]
 
 # Values reach disk: those of cpp/snapshot/operator_state.h.
 _VALUE, _LIST, _MAP = 4, 5, 6
+# The engine's own states.
+_RESERVED = frozenset({"event-time-timers", "processing-time-timers"})
 
 Entry = tuple[bytes, bytes, bytes]
 
@@ -35,6 +37,7 @@ class SavepointWriter:
 
     def with_operator(self, uid: str) -> OperatorStates:
         """The states of the operator with this uid, to be added to."""
+        _check_name(uid, "the uid of an operator")
         return self._operators.setdefault(uid, OperatorStates(self))
 
     def write(self, path: str | os.PathLike[str]) -> None:
@@ -127,10 +130,20 @@ class OperatorStates:
         ]
 
     def _add(self, name: str, kind: int, value_type: str, entries: list[Entry]) -> OperatorStates:
+        _check_name(name, "the name of a state")
+        if name in _RESERVED:
+            raise ValueError(f"{name!r} is the name of a state of the engine's own; choose another")
         if name in self._states:
             raise ValueError(f"there is a state {name!r} already")
         self._states[name] = (kind, value_type, entries)
         return self
+
+
+def _check_name(name: Any, what: str) -> None:
+    if not isinstance(name, str):
+        raise TypeError(f"{what} is a str, not {name!r}")
+    if not name:
+        raise ValueError(f"{what} must not be empty")
 
 
 def _rows(table: Any) -> list[dict[str, Any]]:

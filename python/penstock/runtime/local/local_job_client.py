@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -55,11 +56,15 @@ class LocalJobClient(JobClient):
         """Asks for a checkpoint now; returns at once."""
         self._job.trigger_checkpoint()
 
-    def trigger_savepoint(self, savepoint_directory: str | None = None) -> CompletableFuture[str]:
+    def trigger_savepoint(
+        self, savepoint_directory: str | os.PathLike[str] | None = None
+    ) -> CompletableFuture[str]:
         return self._savepoint(savepoint_directory, "go on")
 
     def stop_with_savepoint(
-        self, advance_to_end_of_event_time: bool, savepoint_directory: str | None = None
+        self,
+        advance_to_end_of_event_time: bool,
+        savepoint_directory: str | os.PathLike[str] | None = None,
     ) -> CompletableFuture[str]:
         after = "drain" if advance_to_end_of_event_time else "suspend"
         return self._savepoint(savepoint_directory, after)
@@ -85,12 +90,15 @@ class LocalJobClient(JobClient):
             keep_parts(error)
             raise
 
-    def _savepoint(self, directory: str | None, after: str) -> CompletableFuture[str]:
+    def _savepoint(
+        self, directory: str | os.PathLike[str] | None, after: str
+    ) -> CompletableFuture[str]:
         directory = directory or self._savepoint_directory
         if directory is None:
             raise ValueError(
                 "a savepoint needs a directory: give one, or set execution.checkpointing.savepoint-dir"
             )
+        directory = os.fspath(directory)
         path, file_system = locate(directory, "the savepoint's directory")
         savepoint = self._job.trigger_savepoint(path, after, file_system)
 
