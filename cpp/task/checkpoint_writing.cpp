@@ -163,7 +163,7 @@ void Checkpointing::savepoint_done(CheckpointId id, Result<std::string> path) {
       job_->notify_completed(id);
       job_->suspend();
     } else {
-      job_->resume();
+      job_->resume(id);
     }
   }
   {

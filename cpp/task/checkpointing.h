@@ -56,7 +56,7 @@ class CheckpointedJob {
   virtual ~CheckpointedJob() = default;
   // After a barrier with `hold`, tasks do nothing until resume() or suspend().
   virtual void trigger_sources(const Barrier& barrier) = 0;
-  virtual void resume() = 0;
+  virtual void resume(CheckpointId id) = 0;
   // The job ends where it is: nothing fires, no end of input.
   virtual void suspend() = 0;
   // As if the input had come to its end.

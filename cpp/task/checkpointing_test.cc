@@ -15,7 +15,7 @@ const TaskId kTask{"source", 0};
 class ThrowingJob final : public CheckpointedJob {
  public:
   void trigger_sources(const Barrier&) override { throw std::runtime_error("thrown"); }
-  void resume() override {}
+  void resume(CheckpointId) override {}
   void suspend() override {}
   void end_sources() override {}
   void notify_completed(CheckpointId) override {}

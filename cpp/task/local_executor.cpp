@@ -304,13 +304,13 @@ std::shared_ptr<Savepoint> LocalExecutor::trigger_savepoint(StorageLocation dire
   return savepoint;
 }
 
-void LocalExecutor::resume() {
-  for (const auto& task : tasks_) task->resume();
+void LocalExecutor::resume(CheckpointId id) {
+  for (const auto& task : tasks_) task->resume(id);
 }
 
 void LocalExecutor::suspend() {
   suspended_.store(true, std::memory_order_release);
-  resume();  // wakes them
+  for (const auto& task : tasks_) task->wake();
 }
 
 void LocalExecutor::end_sources() {

@@ -85,7 +85,7 @@ class LocalExecutor final : private TaskListener, private CheckpointedJob {
   void failed(const TaskInfo& task, Status status) override;
   // CheckpointedJob, on the checkpointing's thread.
   void trigger_sources(const Barrier& barrier) override;
-  void resume() override;
+  void resume(CheckpointId id) override;
   void suspend() override;
   void end_sources() override;
   void notify_completed(CheckpointId id) override;

@@ -183,6 +183,64 @@ TEST_F(SavepointTest, FailedSavepointLeavesTheJobAsItWas) {
   }
 }
 
+// An operator that lets letters be read in the middle of a batch, and for as long as it is told to.
+class Waiting final : public Operator {
+ public:
+  explicit Waiting(const std::atomic<bool>* waits) : waits_(waits) {}
+  Status open(const OperatorContext& context) override {
+    yield_ = context.yield;
+    return Status::ok();
+  }
+  Status process_batch(Batch batch, Output& output) override {
+    while (*waits_) PENSTOCK_RETURN_NOT_OK(yield_());
+    return output.emit(std::move(batch));
+  }
+
+ private:
+  const std::atomic<bool>* const waits_;
+  std::function<Status()> yield_;
+};
+
+// One source gives the savepoint up while the trigger still waits in front of the other, which hears
+// that it is over before it hears of it.
+TEST_F(SavepointTest, SavepointThatIsOverBeforeItsTriggerIsReadHoldsNobody) {
+  std::filesystem::create_directories(directory_);
+  std::atomic<bool> waits{false};
+  JobPlan plan;
+  plan.vertices.push_back(testing::vertex("source", 1, [&](int32_t) {
+    return SubtaskPlan{
+        testing::sequence(kRows, kRate),
+        {node(nullptr, "source"), node(std::make_shared<Waiting>(&waits), "wait", 0)}};
+  }));
+  plan.vertices.push_back(vertex("count", 1, [&](int32_t) {
+    return SubtaskPlan{nullptr, {node(std::make_shared<testing::CountingSink>(&total_), "count")}};
+  }));
+  plan.edges.push_back(
+      {0, 1, std::nullopt, 1, {PartitioningKind::kHash, std::vector<std::string>{"id"}}});
+  auto part = std::move(LocalExecutor::create(std::move(plan))).value();
+  CheckpointingOptions options;
+  options.job_id = "a-job-with-a-long-name";
+  options.coordinator.timeout_millis = 50;
+  ASSERT_TRUE(part->set_checkpointing(options).is_ok());
+  ASSERT_TRUE(part->start().is_ok());
+  wait_for_rows(*part);
+  waits = true;
+  std::this_thread::sleep_for(milliseconds(20));
+  const auto savepoint =
+      part->trigger_savepoint({directory_ / "savepoints", nullptr}, AfterSavepoint::kSuspend);
+  ASSERT_TRUE(savepoint->wait(seconds(30)));
+  EXPECT_FALSE(savepoint->path().is_ok());
+  std::this_thread::sleep_for(milliseconds(20));
+  const int64_t before = rows_of(*part);
+  waits = false;
+  for (int i = 0; i < 5000 && rows_of(*part) < before + 20'000; ++i) {
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  EXPECT_GE(rows_of(*part), before + 20'000) << "the source stands still";
+  part->cancel();
+  ASSERT_TRUE(part->wait(seconds(30)));
+}
+
 TEST_F(SavepointTest, JobThatDoesNotRunHasNone) {
   auto part = running(1);
   part->cancel();

@@ -28,9 +28,9 @@ void Task::trigger_checkpoint(Barrier barrier) {
   post({[this, barrier] { return take_checkpoint(barrier); }, /*any_time=*/false});
 }
 
-void Task::resume() {
-  post({[this] {
-          held_ = false;
+void Task::resume(CheckpointId id) {
+  post({[this, id] {
+          if (held_by_.erase(id) == 0) resumed_.insert(id);
           return Status::ok();
         },
         /*any_time=*/true});
@@ -92,9 +92,16 @@ void Task::close_mailbox() {
 Status Task::take_checkpoint(const Barrier& barrier) {
   OperatorStates state;
   PENSTOCK_RETURN_NOT_OK(chain_->barrier(barrier, &state));
-  held_ = held_ || barrier.hold;
+  if (barrier.hold) hold(barrier.id);
   listener_->acknowledged(chain_->info(), barrier, std::move(state));
   return Status::ok();
+}
+
+// The letter to resume may have overtaken the barrier: it may be read at any time, a trigger not.
+void Task::hold(CheckpointId id) {
+  if (!resumed_.contains(id)) held_by_.insert(id);
+  // Barriers come in the order of their ids: those before it do not come any more.
+  resumed_.erase(resumed_.begin(), resumed_.upper_bound(id));
 }
 
 void Task::run() {
@@ -128,7 +135,7 @@ Status Task::loop() {
     if (cancelled_->load(std::memory_order_relaxed))
       return Status::cancelled("the job was cancelled");
     PENSTOCK_RETURN_NOT_OK(drain_mailbox());
-    if (held_ && !is_suspended()) {
+    if (!held_by_.empty() && !is_suspended()) {
       wait_for_mail();
       continue;
     }

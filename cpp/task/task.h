@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <vector>
 
 #include "exchange/waker.h"
@@ -48,8 +49,8 @@ class Task {
 
   // From any thread.
   void trigger_checkpoint(Barrier barrier);
-  // Ends what a barrier with `hold` has begun.
-  void resume();
+  // Ends what the barrier `id` with `hold` has begun, or will when it arrives.
+  void resume(CheckpointId id);
   // A source ends as if it had no more data.
   void end_source();
   // Set before run(): once true, the job ends where it is. Nothing is processed or fired any more;
@@ -76,6 +77,7 @@ class Task {
   Status source_step(bool* done);
   Status gate_step(bool* done);
   Status take_checkpoint(const Barrier& barrier);
+  void hold(CheckpointId id);
   Status run_due_timers();
   [[nodiscard]] bool is_suspended() const {
     return suspended_ != nullptr && suspended_->load(std::memory_order_acquire);
@@ -92,8 +94,9 @@ class Task {
   TaskListener* listener_;
   OperatorStates restored_;
   const std::atomic<bool>* suspended_ = nullptr;
-  bool held_ = false;
-  bool ending_ = false;  // a source that is to end
+  std::set<CheckpointId> held_by_;
+  std::set<CheckpointId> resumed_;  // whose barriers have not been here
+  bool ending_ = false;             // a source that is to end
 
   std::atomic<bool> has_mail_{false};
   std::mutex mail_mutex_;
