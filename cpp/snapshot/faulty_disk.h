@@ -22,7 +22,7 @@
 
 namespace penstock {
 
-class FaultyDisk final : public FileSystem {
+class FaultyDisk : public FileSystem {
  public:
   enum class Fault { kNone, kDie, kEio, kEnospc };
   enum class Unsynced { kLost, kKept, kRandom };

@@ -1,6 +1,7 @@
 #include "snapshot/shared_state_registry.h"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "snapshot/crc32c.h"
@@ -16,6 +17,16 @@ Status check_content_id(const std::string& id) {
            c == '-' || c == '.';
   });
   return good ? Status::ok() : Status::internal("'" + id + "' cannot be the id of a shared file");
+}
+
+// Others wait for what becomes of a file: a failure has to reach them, whatever it is.
+template <typename Store>
+Result<SharedFile> catching(const Store& store) {
+  try {
+    return store();
+  } catch (const std::exception& error) {
+    return Status::internal(std::string("storing a shared file: ") + error.what());
+  }
 }
 
 }  // namespace
@@ -60,7 +71,7 @@ Result<SharedFile> SharedStateRegistry::put(CheckpointId id, const StateFile& fi
     changed_.wait(lock);
   }
   lock.unlock();
-  auto stored = store(file, id);
+  auto stored = catching([&] { return store(file, id); });
   lock.lock();
   const auto it = entries_.find(file.content_id);
   if (stored.is_ok()) {

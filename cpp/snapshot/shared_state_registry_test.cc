@@ -4,11 +4,14 @@
 
 #include <atomic>
 #include <filesystem>
+#include <new>
 #include <random>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include "snapshot/crc32c.h"
+#include "snapshot/faulty_disk.h"
 #include "snapshot/snapshot_test_util.h"
 
 namespace penstock {
@@ -53,6 +56,28 @@ TEST_F(SharedStateRegistryTest, FileIsStoredOnceAndGoesWithItsLastUser) {
   ASSERT_TRUE(registry_.release(kTwo).is_ok());
   put(kThree, "a");
   EXPECT_EQ(stored(), (Names{"a"}));
+}
+
+// Memory runs out while the file is being written.
+class ThrowingOnce final : public FaultyDisk {
+ public:
+  Result<std::unique_ptr<WritableFile>> create(const std::string& path) override {
+    if (std::exchange(throws_, false)) throw std::bad_alloc();
+    return FaultyDisk::create(path);
+  }
+
+ private:
+  bool throws_ = true;
+};
+
+TEST_F(SharedStateRegistryTest, AnExceptionFailsTheFileAndTheNextOneStoresIt) {
+  ThrowingOnce disk;
+  ASSERT_TRUE(disk.create_directories("/shared").is_ok());
+  SharedStateRegistry registry(&disk, "/shared");
+  EXPECT_EQ(registry.put(kOne, file("a")).status().code(), StatusCode::kInternal);
+  EXPECT_TRUE(registry.files_of(kOne).empty());
+  ASSERT_TRUE(registry.put(kTwo, file("a")).is_ok());
+  EXPECT_EQ(disk.list("/shared").value(), (Names{"a"}));
 }
 
 TEST_F(SharedStateRegistryTest, WhatIsStoredIsNotReadAgain) {
