@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -53,6 +54,19 @@ Interface* for_users(const TtlConfig& config, const Clock* clock, Table* made,
   if (!config.enabled()) return made;
   if (*decorator == nullptr) *decorator = std::make_unique<Ttl>(made, config, clock, nullptr);
   return decorator->get();
+}
+
+// None of the key groups of `data` may have its state in the files, too.
+Status check_apart(const KeyedStateData& data, const std::vector<NativeState>& natives) {
+  for (const NativeState& native : natives) {
+    const bool has_state =
+        std::any_of(native.states.begin(), native.states.end(),
+                    [&](const StateMeta& meta) { return meta.name == data.meta.name; });
+    const auto group = data.groups.lower_bound(native.key_groups.start);
+    if (!has_state || group == data.groups.end() || group->first > native.key_groups.end) continue;
+    return Status::corruption("key group " + std::to_string(group->first) + " is there twice");
+  }
+  return Status::ok();
 }
 
 }  // namespace
@@ -224,11 +238,14 @@ Status RocksKeyedStateBackend::restore(const OperatorState& state) {
                                  "canonical form");
   }
   PENSTOCK_RETURN_NOT_OK(restore_native(state.native));
+  std::set<std::string> names;
   for (const KeyedStateData& data : state.keyed) {
     // Window contents belong to the window operators.
     if (data.meta.kind == StateKind::kWindowContents) continue;
-    PENSTOCK_RETURN_NOT_OK(
-        restore_keyed(data).with_context(owner_ + ", state '" + data.meta.name + "'"));
+    const Status restored = names.insert(data.meta.name).second
+                                ? restore_keyed(data, state.native)
+                                : Status::corruption("it is there twice");
+    PENSTOCK_RETURN_NOT_OK(restored.with_context(owner_ + ", state '" + data.meta.name + "'"));
   }
   return Status::ok();
 }
@@ -241,11 +258,17 @@ Status RocksKeyedStateBackend::restore_native(const std::vector<NativeState>& na
   return Status::ok();
 }
 
-Status RocksKeyedStateBackend::restore_keyed(const KeyedStateData& data) {
-  if (store_->find_family(data.meta.name) != nullptr) {
-    return Status::corruption("it is there twice");
+// Next to files there is canonical state when some subtasks had ended before the barrier: that of
+// other key groups.
+Status RocksKeyedStateBackend::restore_keyed(const KeyedStateData& data,
+                                             const std::vector<NativeState>& natives) {
+  const RocksFamily* const family = store_->find_family(data.meta.name);
+  if (family == nullptr) {
+    PENSTOCK_RETURN_NOT_OK(store_->add_family(data.meta).status());
+  } else {
+    PENSTOCK_RETURN_NOT_OK(check_same(family->meta, {}, data.meta, {}));
+    PENSTOCK_RETURN_NOT_OK(check_apart(data, natives));
   }
-  PENSTOCK_RETURN_NOT_OK(store_->add_family(data.meta).status());
   return ingest_canonical(store_.get(), data, context_.key_groups, context_.max_parallelism);
 }
 

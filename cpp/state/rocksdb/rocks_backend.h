@@ -55,7 +55,7 @@ class RocksKeyedStateBackend final : public KeyedStateBackend {
   Result<State*> open_state(const StateDescriptor& descriptor);
   Status move_timers_to_memory(State* state);
   Status restore_native(const std::vector<NativeState>& natives);
-  Status restore_keyed(const KeyedStateData& data);
+  Status restore_keyed(const KeyedStateData& data, const std::vector<NativeState>& natives);
 
   BackendContext context_;
   const RocksSettings settings_;

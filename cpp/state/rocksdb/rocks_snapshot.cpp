@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <mutex>
 #include <system_error>
 #include <utility>
@@ -27,6 +28,8 @@ struct NativeResult {
   std::vector<StateFile> files;
 };
 
+using ContentIds = std::map<std::string, std::string>;
+
 // The id that RocksDB gave the file when it was first written, wherever it has been linked since.
 Result<std::string> content_id_of(RocksStore* store, const std::string& path) {
   rocksdb::Options options;
@@ -38,7 +41,8 @@ Result<std::string> content_id_of(RocksStore* store, const std::string& path) {
   return properties->db_session_id + "-" + std::to_string(properties->orig_file_number);
 }
 
-Status add_file(RocksStore* store, const fs::path& path, std::vector<StateFile>* files) {
+Status add_file(RocksStore* store, const fs::path& path, ContentIds* ids,
+                std::vector<StateFile>* files) {
   StateFile file;
   file.name = path.filename().string();
   file.path = path.string();
@@ -46,11 +50,13 @@ Status add_file(RocksStore* store, const fs::path& path, std::vector<StateFile>*
   file.size = fs::file_size(path, error);
   if (error) return Status::io_error("'" + file.path + "': " + error.message());
   if (path.extension() == ".sst") {
-    std::string& id = store->content_ids()[file.name];
-    if (id.empty()) {
-      PENSTOCK_ASSIGN_OR_RETURN(id, content_id_of(store, file.path));
+    const auto known = store->content_ids().find(file.name);
+    if (known != store->content_ids().end()) {
+      file.content_id = known->second;
+    } else {
+      PENSTOCK_ASSIGN_OR_RETURN(file.content_id, content_id_of(store, file.path));
     }
-    file.content_id = id;
+    ids->emplace(file.name, file.content_id);
   }
   files->push_back(std::move(file));
   return Status::ok();
@@ -62,11 +68,14 @@ Status make_links(RocksStore* store, const std::string& path, std::vector<StateF
   const std::unique_ptr<rocksdb::Checkpoint> checkpoint(made);
   // Writes the memtables down first.
   PENSTOCK_RETURN_NOT_OK(store->check(checkpoint->CreateCheckpoint(path), ""));
+  ContentIds ids;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
-    PENSTOCK_RETURN_NOT_OK(add_file(store, entry.path(), files));
+    PENSTOCK_RETURN_NOT_OK(add_file(store, entry.path(), &ids, files));
   }
   if (error) return Status::io_error("'" + path + "': " + error.message());
+  // What is not in this one has been compacted away: its name never comes back.
+  store->content_ids() = std::move(ids);
   std::sort(files->begin(), files->end(),
             [](const StateFile& a, const StateFile& b) { return a.name < b.name; });
   return Status::ok();

@@ -1,10 +1,13 @@
 #include "state/rocksdb/rocks_snapshot.h"
 
 #include <algorithm>
+#include <random>
 #include <set>
 
+#include "snapshot/bytes.h"
 #include "state/rocksdb/rocks_keys.h"
 #include "state/rocksdb/rocks_test_util.h"
+#include "state/state_checks.h"
 
 namespace penstock {
 namespace {
@@ -190,6 +193,82 @@ TEST_F(RocksSnapshotTest, ReadersOfADeferredSnapshotMayOutliveTheBackend) {
   backend.reset();
   must(state.materialise());
   EXPECT_EQ(state.keyed.size(), expected.size());
+}
+
+// A subtask that ended before the barrier has written the canonical form, the others their files.
+TEST_F(RocksSnapshotTest, FilesAndCanonicalStateOfDifferentSubtasksComeTogether) {
+  auto whole = make();
+  fill(whole.get(), 200);
+  const auto before = contents(whole.get());
+  const OperatorState all = native_of(whole.get());
+  std::vector<OperatorState> parts;
+  for (int32_t subtask = 0; subtask < 3; ++subtask) {
+    const KeyGroupRange groups = key_group_range(subtask, kMaxParallelism, 3);
+    auto part = restored(must(reassign({all}, subtask, 3, kMaxParallelism)), groups);
+    OperatorState state;
+    state.request.canonical = subtask == 1;
+    must(part->snapshot(state.request, &state));
+    must(state.materialise());
+    parts.push_back(std::move(state));
+  }
+  auto again = restored(must(reassign(parts, 0, 1, kMaxParallelism)));
+  EXPECT_EQ(contents(again.get()), before);
+  // The first of two gets all of one kind and a part of the other.
+  auto half = restored(must(reassign(parts, 0, 2, kMaxParallelism)),
+                       key_group_range(0, kMaxParallelism, 2));
+  EXPECT_EQ(contents(half.get()).size(), before.size());
+}
+
+TEST_F(RocksSnapshotTest, AKeyGroupInFilesAndInCanonicalFormIsCorruption) {
+  auto backend = make();
+  fill(backend.get(), 20);
+  OperatorState both = native_of(backend.get());
+  OperatorState canonical;
+  canonical.request.canonical = true;
+  must(backend->snapshot(canonical.request, &canonical));
+  must(canonical.materialise());
+  both.keyed = canonical.keyed;
+  const Status status = make()->restore(both);
+  EXPECT_EQ(status.code(), StatusCode::kCorruption);
+  EXPECT_NE(status.message().find("twice"), std::string::npos) << status.message();
+}
+
+// Few large entries must not end in one file that nobody can hold in memory.
+TEST_F(RocksSnapshotTest, LargeEntriesGoIntoFilesOfTheUsualSize) {
+  constexpr size_t kFile = size_t{1} << 20;
+  const Options options = {{"state.backend.rocksdb.compaction.level.target-file-size-base", "1mb"}};
+  OperatorState state;
+  state.keyed.resize(1);
+  state.keyed[0].meta = meta_of(described(StateKind::kValue, "v"));
+  std::mt19937_64 random(7);
+  for (int64_t i = 0; i < 40; ++i) {
+    const std::string key = int_key(i);
+    std::string value;
+    while (value.size() < kFile / 4) put_u64(&value, random());
+    state.keyed[0].add(entry_key(key).key_group(kMaxParallelism), key, "", value);
+  }
+  auto backend = make(options);
+  must(backend->restore(state));
+  for (const StateFile& file : native_of(backend.get()).native.at(0).files) {
+    EXPECT_LT(file.size, 2 * kFile) << file.name;
+  }
+}
+
+TEST_F(RocksSnapshotTest, IdsOfFilesThatAreGoneAreForgotten) {
+  auto backend = make(Options{{"penstock.state.write-back-tier", "0"}});
+  for (int round = 0; round < 8; ++round) {
+    fill(backend.get(), 20, std::to_string(round));
+    native_of(backend.get());
+    for (const auto& [name, family] : backend->store()->families()) {
+      ASSERT_TRUE(
+          backend->store()
+              ->db()
+              ->CompactRange(rocksdb::CompactRangeOptions(), family->handle, nullptr, nullptr)
+              .ok());
+    }
+  }
+  const OperatorState last = native_of(backend.get());
+  EXPECT_EQ(backend->store()->content_ids().size(), sst_ids(last).size());
 }
 
 TEST_F(RocksSnapshotTest, FilesOfAnotherBackendAreRefused) {

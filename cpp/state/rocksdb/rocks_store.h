@@ -86,7 +86,7 @@ class RocksStore {
   RocksStore& operator=(const RocksStore&) = delete;
 
   [[nodiscard]] rocksdb::DB* db() const { return db_.get(); }
-  // Of SST files whose content is known: name -> what it is for ever.
+  // Of the SST files in the last native snapshot: name -> what its content is for ever.
   [[nodiscard]] std::map<std::string, std::string>& content_ids() { return content_ids_; }
   [[nodiscard]] WriteQueue* queue() { return queue_.get(); }
   [[nodiscard]] const RocksSetup& setup() const { return setup_; }

@@ -28,27 +28,31 @@ SortedFiles::~SortedFiles() {
 }
 
 Status SortedFiles::add(std::string_view key, std::string_view value) {
-  PENSTOCK_RETURN_NOT_OK(before());
+  PENSTOCK_RETURN_NOT_OK(before(key.size() + value.size()));
   return after(writer_->Put(to_slice(key), to_slice(value)));
 }
 
 Status SortedFiles::add_operand(std::string_view key, std::string_view operand) {
-  PENSTOCK_RETURN_NOT_OK(before());
+  PENSTOCK_RETURN_NOT_OK(before(key.size() + operand.size()));
   return after(writer_->Merge(to_slice(key), to_slice(operand)));
 }
 
 Status SortedFiles::remove(std::string_view key) {
-  PENSTOCK_RETURN_NOT_OK(before());
+  PENSTOCK_RETURN_NOT_OK(before(key.size()));
   return after(writer_->Delete(to_slice(key)));
 }
 
-Status SortedFiles::before() { return writer_ == nullptr ? open_file() : Status::ok(); }
+Status SortedFiles::before(size_t bytes) {
+  unasked_bytes_ += bytes;
+  return writer_ == nullptr ? open_file() : Status::ok();
+}
 
 Status SortedFiles::after(const rocksdb::Status& status) {
   PENSTOCK_RETURN_NOT_OK(store_->check(status, state_));
   // Asking for the size is not free.
-  if ((++entries_ & 0xff) != 0 || writer_->FileSize() < file_bytes_) return Status::ok();
-  return finish_file();
+  if (unasked_bytes_ < file_bytes_ / 64) return Status::ok();
+  unasked_bytes_ = 0;
+  return writer_->FileSize() < file_bytes_ ? Status::ok() : finish_file();
 }
 
 Status SortedFiles::open_file() {

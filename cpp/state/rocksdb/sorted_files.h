@@ -32,7 +32,7 @@ class SortedFiles {
 
  private:
   // Makes room for one more, and goes on when a file is full.
-  Status before();
+  Status before(size_t bytes);
   Status after(const rocksdb::Status& status);
   Status open_file();
   Status finish_file();
@@ -41,7 +41,7 @@ class SortedFiles {
   const std::string state_;
   const rocksdb::Options options_;
   const uint64_t file_bytes_;
-  uint64_t entries_ = 0;
+  uint64_t unasked_bytes_ = 0;  // added since the file was asked for its size
   std::unique_ptr<rocksdb::SstFileWriter> writer_;
   std::vector<std::string> paths_;
 };
