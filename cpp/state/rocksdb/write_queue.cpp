@@ -1,8 +1,23 @@
 #include "state/rocksdb/write_queue.h"
 
+#include <exception>
+#include <string>
 #include <utility>
 
 namespace penstock {
+
+namespace {
+
+// When memory runs out, or a library below throws, the job fails and the process lives.
+Status run(const WriteQueue::Job& job) {
+  try {
+    return job();
+  } catch (const std::exception& error) {
+    return Status::internal(std::string("writing state: ") + error.what());
+  }
+}
+
+}  // namespace
 
 WriteQueue::~WriteQueue() {
   {
@@ -55,7 +70,7 @@ void WriteQueue::work() {
     Status status;
     if (failure_.is_ok()) {
       lock.unlock();
-      status = job();
+      status = run(job);
       job = nullptr;  // what it holds goes before anybody is told that it is done
       lock.lock();
     }

@@ -1,7 +1,7 @@
 // WriteQueue: what is to be written to a database, in order, by a thread of its own.
 //
 // Everything that changes the database goes through here, and so does what has to see it as it is
-// at one point in that order: a snapshot. A job that fails stops the queue for good: what comes
+// at one point in that order: a snapshot. A job that fails, or throws, stops the queue for good: what comes
 // after it would build on what is not there.
 //
 // Thread safety: all methods may be called from any thread. A job must not call finish(), nor own
