@@ -1,4 +1,6 @@
 // Values, lists, maps, types and timers of any backend (backend_contract.h).
+#include <sys/mman.h>
+
 #include "state/backend_contract.h"
 
 namespace penstock {
@@ -53,6 +55,43 @@ TEST_P(BackendContract, RemoveTakesTheValueOfOneNamespace) {
   PENSTOCK_ASSERT_OK(table->remove(entry_key("k", "a")));
   EXPECT_EQ(read(table, entry_key("k", "a")), std::nullopt);
   EXPECT_EQ(read(table, entry_key("k", "b")), "b");
+}
+
+TEST_P(BackendContract, LongNamespacesAreApartWhateverTheirLengthsLookLike) {
+  auto backend = make();
+  ValueTable* const table = values(backend.get());
+  // Where lengths stand before bytes, 128 is 80 01: the end of it is the beginning of `other`.
+  const std::string one(128, 'n');
+  const std::string other = "\x01" + one;
+  PENSTOCK_ASSERT_OK(table->put(entry_key("k", one), "one"));
+  EXPECT_EQ(read(table, entry_key("k", one)), "one");
+  PENSTOCK_ASSERT_OK(table->put(entry_key("k", other), "other"));
+  EXPECT_EQ(read(table, entry_key("k", one)), "one");
+  EXPECT_EQ(read(table, entry_key("k", other)), "other");
+}
+
+// Lengths are 32 bits.
+TEST_P(BackendContract, WhatDoesNotFitIsRefused) {
+  const size_t size = (size_t{4} << 30) + 10;
+  void* const mapped =
+      mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT_NE(mapped, MAP_FAILED);
+  const std::string_view huge(static_cast<const char*>(mapped), size);
+  auto backend = make();
+  ListTable* const list = lists(backend.get(), described(StateKind::kList, "l"));
+  MapTable* const map = maps(backend.get(), described(StateKind::kMap, "m"));
+  const auto refused = [](const Status& status) {
+    EXPECT_EQ(status.code(), StatusCode::kNotSupported) << status.message();
+  };
+  refused(values(backend.get())->put(entry_key("k"), huge));
+  refused(list->add(entry_key("k"), huge));
+  refused(list->update(entry_key("k"), {"a", huge}));
+  refused(map->put(entry_key("k"), "a", huge));
+  refused(map->put(entry_key("k"), huge, "a"));
+  EXPECT_EQ(read(values(backend.get()), entry_key("k")), std::nullopt);
+  EXPECT_TRUE(read(list, entry_key("k")).empty());
+  EXPECT_TRUE(must(map->is_empty(entry_key("k"))));
+  munmap(mapped, size);
 }
 
 TEST_P(BackendContract, AValueMayBePutFromAViewIntoTheTable) {

@@ -30,6 +30,11 @@ bool same(const TtlConfig& one, const TtlConfig& other) {
 
 }  // namespace
 
+Status too_large(uint64_t size) {
+  return Status::not_supported("a keyed state of " + std::to_string(size) +
+                               " bytes under one key; at most 4 GiB are possible");
+}
+
 StateMeta meta_of(const StateDescriptor& descriptor) {
   std::string type = descriptor.value_type;
   if (descriptor.kind == StateKind::kMap) {

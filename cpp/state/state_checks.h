@@ -13,6 +13,14 @@
 
 namespace penstock {
 
+// Lengths are 32 bits, in memory as in snapshots; a little is left for what goes with the bytes.
+inline constexpr uint64_t kMostStateBytes = UINT32_MAX - 64;
+Status too_large(uint64_t size);
+// kNotSupported for what is too long.
+inline Status check_size(uint64_t size) {
+  return size <= kMostStateBytes ? Status::ok() : too_large(size);
+}
+
 enum class TableKind : uint8_t { kValue, kList, kMap };
 
 // kTypeError when a table of that kind cannot hold the described state.

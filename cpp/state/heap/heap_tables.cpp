@@ -5,6 +5,7 @@
 #include "snapshot/bytes.h"
 #include "state/canonical.h"
 #include "state/heap/map_tree.h"
+#include "state/state_checks.h"
 
 namespace penstock {
 
@@ -26,14 +27,6 @@ class StableView {
   char copy_[kInlineBytes];
   std::string_view view_;
 };
-
-// Lengths are 32 bits, in cells as in snapshots.
-Status check_size(uint64_t size) {
-  constexpr uint64_t kMost = UINT32_MAX - 64;
-  if (size <= kMost) return Status::ok();
-  return Status::not_supported("a keyed state of " + std::to_string(size) +
-                               " bytes under one key; at most 4 GiB are possible");
-}
 
 // Runs `use` on the tree in the value cell of `entry`, which it must not change.
 template <typename Use>
@@ -108,6 +101,9 @@ Status HeapListTable::add(const EntryKey& entry, std::string_view element) {
 }
 
 Status HeapListTable::update(const EntryKey& entry, const std::vector<std::string_view>& elements) {
+  uint64_t size = 0;
+  for (const std::string_view element : elements) size += element.size() + 4;
+  PENSTOCK_RETURN_NOT_OK(check_size(size));
   std::string joined;
   for (const std::string_view element : elements) put_bytes(&joined, element);
   return restore_entry(entry, joined);

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "state/rocksdb/list_bytes.h"
+#include "state/state_checks.h"
 
 namespace penstock {
 
@@ -81,6 +82,7 @@ Result<TierRecord*> EntryAccess::complete(const EntryPlace& place, TierRecord* p
   PENSTOCK_RETURN_NOT_OK(read_written(place, &value).status());
   const size_t clean = value.size();
   if (clean > 0) value.push_back(kListSeparator);
+  PENSTOCK_RETURN_NOT_OK(check_size(uint64_t{value.size()} + part->value_size));
   value.append(part->value());
   part = young()->set_value(part, value);
   part->flags = TierRecord::kDirty;
@@ -117,10 +119,12 @@ TierRecord* EntryAccess::remembered(const EntryKey& entry) const {
   if (last_ == nullptr || last_epoch_ != layers_.epoch()) return nullptr;
   const size_t key_size = entry.key.size();
   const size_t space_size = entry.name_space.size();
+  if (key_size >= 0x80 || space_size >= 0x80) return nullptr;
   const std::string_view known = last_->key();
-  if (known.size() != kGroupBytes + 2 + key_size + space_size || key_size >= 0x80) return nullptr;
+  if (known.size() != kGroupBytes + 2 + key_size + space_size) return nullptr;
   const std::string_view rest = known.substr(kGroupBytes);
   const bool same = static_cast<uint8_t>(rest[0]) == key_size &&
+                    static_cast<uint8_t>(rest[key_size + 1]) == space_size &&
                     rest.substr(1, key_size) == entry.key &&
                     rest.substr(key_size + 2) == entry.name_space;
   return same ? last_ : nullptr;

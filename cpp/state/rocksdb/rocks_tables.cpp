@@ -1,6 +1,7 @@
 #include "state/rocksdb/rocks_tables.h"
 
 #include "state/rocksdb/list_bytes.h"
+#include "state/state_checks.h"
 
 namespace penstock {
 
@@ -9,6 +10,12 @@ using Sample = LatencyTracker::Scope;
 // To add to a list of which a frozen layer has the whole, up to this size the whole is copied; so
 // that what follows finds it in one place.
 constexpr size_t kCopiedList = 1024;
+// An element's length and the separator.
+constexpr uint64_t kElementOverhead = 5;
+
+Status check_parts(const EntryKey& entry) {
+  return check_size(uint64_t{entry.key.size()} + entry.name_space.size());
+}
 }  // namespace
 
 Result<std::optional<std::string_view>> RocksValueTable::get(const EntryKey& entry) {
@@ -34,6 +41,8 @@ Result<std::optional<std::string_view>> RocksValueTable::get(const EntryKey& ent
 Status RocksValueTable::put(const EntryKey& entry, std::string_view value) {
   const Sample sample(&latency_, "put");
   PENSTOCK_RETURN_NOT_OK(access_.layers().failure());
+  PENSTOCK_RETURN_NOT_OK(check_size(value.size()));
+  PENSTOCK_RETURN_NOT_OK(check_parts(entry));
   if (TierRecord* record = access_.remembered(entry)) return access_.put(record, value);
   return access_.put(access_.place_of(entry), value);
 }
@@ -77,11 +86,16 @@ Status RocksListTable::get(const EntryKey& entry, std::vector<std::string_view>*
 Status RocksListTable::add(const EntryKey& entry, std::string_view element) {
   const Sample sample(&latency_, "add");
   PENSTOCK_RETURN_NOT_OK(access_.layers().failure());
+  PENSTOCK_RETURN_NOT_OK(check_parts(entry));
+  PENSTOCK_RETURN_NOT_OK(check_size(element.size() + kElementOverhead));
   list_.clear();
   append_list_element(element, &list_);
   const EntryPlace place = access_.place_of(entry);
-  access_.layers().young().set_dirty();
   TierRecord* record = access_.find_small(place, kCopiedList);
+  if (record != nullptr) {
+    PENSTOCK_RETURN_NOT_OK(check_size(uint64_t{record->value_size} + list_.size() + 1));
+  }
+  access_.layers().young().set_dirty();
   if (record == nullptr) {
     record = access_.insert(place, list_.size());
     record = access_.young()->set_value(record, list_);
@@ -103,6 +117,10 @@ Status RocksListTable::update(const EntryKey& entry,
   const Sample sample(&latency_, "update");
   PENSTOCK_RETURN_NOT_OK(access_.layers().failure());
   if (elements.empty()) return access_.remove(access_.place_of(entry));
+  uint64_t size = 0;
+  for (const std::string_view element : elements) size += element.size() + kElementOverhead;
+  PENSTOCK_RETURN_NOT_OK(check_size(size));
+  PENSTOCK_RETURN_NOT_OK(check_parts(entry));
   list_.clear();
   for (const std::string_view element : elements) append_list_element(element, &list_);
   return access_.put(access_.place_of(entry), list_);
@@ -142,6 +160,9 @@ Status RocksMapTable::put(const EntryKey& entry, std::string_view user_key,
                           std::string_view value) {
   const Sample sample(&latency_, "put");
   PENSTOCK_RETURN_NOT_OK(layers_.layers().failure());
+  PENSTOCK_RETURN_NOT_OK(check_parts(entry));
+  // Together, since they are one entry of a snapshot.
+  PENSTOCK_RETURN_NOT_OK(check_size(uint64_t{user_key.size()} + value.size()));
   start_key(entry);
   key_.append(user_key);
   return layers_.set(key_, value);
