@@ -249,7 +249,8 @@ TEST_F(RocksSnapshotTest, LargeEntriesGoIntoFilesOfTheUsualSize) {
   }
   auto backend = make(options);
   must(backend->restore(state));
-  for (const StateFile& file : native_of(backend.get()).native.at(0).files) {
+  const OperatorState written = native_of(backend.get());
+  for (const StateFile& file : written.native.at(0).files) {
     EXPECT_LT(file.size, 2 * kFile) << file.name;
   }
 }
