@@ -301,8 +301,9 @@ TEST(RocksKeys, OneKeyAndNamespaceAreOneRange) {
     EXPECT_NE(other.rfind(entry, 0), 0U) << key << "|" << name_space;
     EXPECT_NE(entry.rfind(other, 0), 0U) << key << "|" << name_space;
   }
+  const std::string of_map = entry + "user";  // the parts point into it
   EntryKeyParts parts;
-  ASSERT_TRUE(split_entry_key(entry + "user", &parts));
+  ASSERT_TRUE(split_entry_key(of_map, &parts));
   EXPECT_EQ(parts.group, 5);
   EXPECT_EQ(parts.key, "ab");
   EXPECT_EQ(parts.name_space, "c");
